@@ -14,7 +14,7 @@ All faults of an input are collected in an `IssueLog` and reported at once. Each
 an `Issue` with a stable code in kebab-case; ``docs/errors.md`` explains the codes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -115,6 +115,10 @@ class IssueLog:
         """Return the number of issues."""
         return len(self._issues)
 
+    def __iter__(self) -> Iterator[Issue]:
+        """Iterate over the issues in order."""
+        return iter(self._issues)
+
     @property
     def issues(self) -> tuple[Issue, ...]:
         """The issues logged so far, in order."""
@@ -162,7 +166,10 @@ def nearest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | 
     best, best_ratio = None, cutoff
     for candidate in candidates:
         matcher.set_seq1(candidate.casefold())
-        if matcher.real_quick_ratio() < best_ratio or matcher.quick_ratio() < best_ratio:
+        if (
+            matcher.real_quick_ratio() < best_ratio
+            or matcher.quick_ratio() < best_ratio
+        ):
             continue
         ratio = matcher.ratio()
         if ratio > best_ratio or (best is None and ratio >= best_ratio):

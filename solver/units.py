@@ -381,7 +381,9 @@ def _canonical(
     if isinstance(value, str):
         number, unit = _split(value, expected)
     else:
-        number, unit = _exact(value, expected), ""
+        # a float is the decimal that it is written as
+        decimal = Decimal(value if isinstance(value, int) else repr(float(value)))
+        number, unit = _bounded(decimal, expected), ""
     if not unit:
         if default_unit is None:
             raise QuantityError(f"the unit is missing; {expected}", "missing-unit")
@@ -400,16 +402,14 @@ def _split(text: str, expected: str) -> tuple[Fraction, str]:
         raise QuantityError(expected, "wrong-type")
     sign, digits, exponent, unit = match.groups()
     number = Decimal(sign + re.sub("[,_]", "", digits) + exponent)
-    if number and abs(number.adjusted()) > _MAX_EXPONENT:
-        raise QuantityError(f"the number is out of range; {expected}", "out-of-range")
-    return Fraction(number), unit
+    return _bounded(number, expected), unit
 
 
-def _exact(value: float, expected: str) -> Fraction:
-    """Return a number as the decimal fraction that it is written as."""
-    if not abs(value) <= 10**_MAX_EXPONENT:  # so NaN is refused too
+def _bounded(number: Decimal, expected: str) -> Fraction:
+    """Return a number exactly, unless it is absurdly large, small or no number."""
+    if not number.is_finite() or (number and abs(number.adjusted()) > _MAX_EXPONENT):
         raise QuantityError(f"the number is out of range; {expected}", "out-of-range")
-    return Fraction(value) if isinstance(value, int) else Fraction(repr(float(value)))
+    return Fraction(number)
 
 
 def _shown(value: object) -> str:

@@ -60,7 +60,8 @@ _ROWS = {
     "row.throughput": "throughput",
     "row.mfu": "MFU",
     "row.p90": "90th percentile",
-    "row.checkpoint": "checkpoint",
+    "row.checkpoint": "a checkpoint",
+    "row.checkpoint_interval": "written every",
     "row.gpu_hours": "GPU-hours",
     "row.host.vcpus": "vCPUs",
     "row.host.ram_gb": "RAM",
@@ -80,8 +81,10 @@ _ROWS = {
 }
 
 _VALUES = {
-    "value.servers": "{nodes} × {per_node} {gpu} = {gpus} GPUs, {purchase}",
-    "value.server": "{server}",
+    "value.node": "{per_node} {gpu}",
+    "value.nodes": "{nodes:,} × {per_node} {gpu}",
+    "value.servers.one": "{what}, one node, {purchase}",
+    "value.servers": "{what} = {gpus:,} GPUs, {purchase}",
     "value.place": "{provider}, {region}",
     "value.place.country": "{provider}, {region} ({country})",
     "value.price": "{gpu_hour} a GPU-hour, {node_hour} a node-hour",
@@ -107,7 +110,9 @@ _VALUES = {
     "value.mfu": "{mfu} of the dense peak",
     "value.steps": "{steps:,} × {step_time}",
     "value.throughput": "{rate} tokens/s",
-    "value.ram": "{have} GB, {needed} GB needed",
+    "value.ram": "{have}, {needed} needed",
+    "value.yes": "yes",
+    "value.no": "no",
     "value.unknown": "not known",
     "value.bound": "{bound} (gap {gap})",
     "value.bound.none": "none",
@@ -117,7 +122,7 @@ _VALUES = {
     ),
     "value.ties": "{count:,} candidates within the prediction error of the best",
     "value.wall_time": "{time}",
-    "value.alternative": "{nodes} × {per_node} {gpu}, {provider} {region}, {purchase}",
+    "value.alternative": "{what}, {provider} {region}, {purchase}",
     "value.alternative.batch": "{plan}, batch {batch:,}",
     "value.gap.zero": "0%",
 }

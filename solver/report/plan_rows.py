@@ -1,0 +1,255 @@
+"""The sections of one plan: hardware, layout, memory, time, money, host."""
+
+from __future__ import annotations
+
+from solver.messages import sentence
+from solver.plan import LayoutPlan, Plan
+from solver.report.figures import (
+    Row,
+    Section,
+    label,
+    layers_text,
+    number,
+    of_whole,
+    part_rows,
+    percent,
+    servers_text,
+)
+from solver.units import (
+    DAY,
+    GB,
+    format_bytes,
+    format_count,
+    format_duration_s,
+    format_usd,
+)
+
+__all__ = [
+    "duration_text",
+    "layout_section",
+    "memory_section",
+    "plan_sections",
+    "step_section",
+]
+
+
+def plan_sections(plan: Plan) -> tuple[Section, ...]:
+    """Return every section that describes the plan itself, in printing order."""
+    return (
+        _hardware(plan),
+        layout_section(plan.layout, plan.framework),
+        memory_section(plan.memory_gib),
+        _step(plan),
+        _duration(plan),
+        _cost(plan),
+        _host(plan),
+    )
+
+
+def _hardware(plan: Plan) -> Section:
+    """Return what is rented, where and how it is wired."""
+    servers = sentence(
+        "value.servers.one" if plan.nodes == 1 else "value.servers",
+        what=servers_text(plan.nodes, plan.gpus_per_node, plan.gpu),
+        gpus=plan.gpus,
+        purchase=label("purchase", plan.purchase),
+    )
+    rows = [
+        Row(sentence("row.servers"), servers, note=plan.server),
+        Row(sentence("row.place"), _place(plan)),
+        Row(sentence("row.price"), _price(plan)),
+        Row(sentence("row.intra_node"), plan.intra_node),
+        Row(
+            sentence("row.network"),
+            plan.network or sentence("value.network.none"),
+        ),
+        Row(sentence("row.storage"), plan.storage or sentence("value.storage.none")),
+        Row(sentence("row.stock"), _stock(plan)),
+    ]
+    if plan.start is not None:
+        rows.append(Row(sentence("row.start"), plan.start))
+    return Section("section.hardware", tuple(rows))
+
+
+def _place(plan: Plan) -> str:
+    """Return provider, region and country."""
+    if plan.country is None:
+        return sentence("value.place", provider=plan.provider, region=plan.region)
+    return sentence(
+        "value.place.country",
+        provider=plan.provider,
+        region=plan.region,
+        country=plan.country,
+    )
+
+
+def _price(plan: Plan) -> str:
+    """Return what a GPU and a node cost an hour."""
+    if plan.purchase == "owned" and not plan.usd_per_gpu_hour:
+        return sentence("value.price.free")
+    return sentence(
+        "value.price",
+        gpu_hour=format_usd(plan.usd_per_gpu_hour),
+        node_hour=format_usd(plan.usd_per_gpu_hour * plan.gpus_per_node),
+    )
+
+
+def _stock(plan: Plan) -> str:
+    """Return how many nodes there are and whether that is known."""
+    known = "value.stock.known" if plan.stock_known else "value.stock.assumed"
+    return sentence(known, nodes=plan.stock_nodes)
+
+
+def layout_section(layout: LayoutPlan, framework: str) -> Section:
+    """Return how the job is cut up and run."""
+    batch = sentence(
+        "value.batch",
+        global_batch=layout.global_batch_size,
+        dp=f"{layout.dp:,}",
+        micro_batch=layout.micro_batch,
+        accumulation=layout.accumulation,
+    )
+    numerics = sentence(
+        "value.numerics", precision=layout.precision, optimizer=layout.optimizer
+    )
+    if layout.offload != "none":
+        numerics += ", " + sentence("value.offload", offload=layout.offload)
+    rows = (
+        Row(sentence("row.parallel"), _parallel(layout)),
+        Row(sentence("row.layers"), layers_text(layout.layers_per_stage)),
+        Row(sentence("row.batch"), batch),
+        Row(sentence("row.sharding"), _sharding(layout)),
+        Row(sentence("row.recompute"), layout.recompute),
+        Row(sentence("row.numerics"), numerics),
+        Row(sentence("row.framework"), framework),
+    )
+    return Section("section.layout", rows)
+
+
+def _parallel(layout: LayoutPlan) -> str:
+    """Return the degrees that multiply to the GPUs, and the others above one."""
+    parts = [
+        f"TP {layout.tp}",
+        f"PP {layout.pp}",
+        f"CP {layout.cp}",
+        f"DP {layout.dp:,}",
+    ]
+    if layout.ep > 1:
+        parts.append(f"EP {layout.ep}")
+    if layout.etp > 1:
+        parts.append(f"ETP {layout.etp}")
+    if layout.virtual_stages > 1:
+        parts.append(sentence("value.virtual", virtual_stages=layout.virtual_stages))
+    if layout.sequence_parallel:
+        parts.append(sentence("value.sequence_parallel"))
+    return " · ".join(parts)
+
+
+def _sharding(layout: LayoutPlan) -> str:
+    """Return the ZeRO stage and the group that it divides over."""
+    if layout.zero_stage == 0:
+        return sentence("value.zero.none")
+    return sentence("value.zero", stage=layout.zero_stage, degree=layout.shard_degree)
+
+
+def memory_section(memory_gib: dict[str, float]) -> Section:
+    """Return the peak memory of a GPU by part, against what the card has."""
+    capacity, total = memory_gib["capacity"], memory_gib["total"]
+    parts = {k: v for k, v in memory_gib.items() if k not in ("capacity", "total")}
+    used = total / capacity if capacity else 0.0
+    rows = (
+        *part_rows(parts, "GiB", capacity),
+        Row(sentence("row.total"), of_whole(total, capacity, "GiB"), share=used),
+        Row(sentence("row.usable"), of_whole(capacity, capacity, "GiB")),
+    )
+    return Section("section.memory", rows, numeric=True)
+
+
+def step_section(
+    parts_s: dict[str, float], total_s: float, mfu: float, tokens_per_s: float
+) -> Section:
+    """Return the time of a step by exposed part, and the rate that it means."""
+    scale, unit = (1000.0, "ms") if total_s < 1 else (1.0, "s")
+    parts = {name: seconds * scale for name, seconds in parts_s.items()}
+    rows = (
+        *part_rows(parts, unit),
+        Row(sentence("row.total"), of_whole(total_s * scale, total_s * scale, unit)),
+        Row(sentence("row.mfu"), percent(mfu)),
+        Row(sentence("row.throughput"), f"{format_count(tokens_per_s)} tok/s"),
+    )
+    return Section("section.step", rows, numeric=True)
+
+
+def _step(plan: Plan) -> Section:
+    """Return the time of a step of a plan."""
+    return step_section(
+        plan.step_time_parts_s, plan.step_time_s, plan.mfu, plan.tokens_per_s
+    )
+
+
+def _duration(plan: Plan) -> Section:
+    """Return how long everything takes, by part."""
+    whole = plan.duration_days
+    scale, unit = (24.0, "hours") if whole < 2 else (1.0, "days")
+    parts = {name: days * scale for name, days in plan.duration_parts_days.items()}
+    rows = [
+        *part_rows(parts, unit),
+        Row(sentence("row.total"), of_whole(whole * scale, whole * scale, unit)),
+    ]
+    if plan.duration_p90_days is not None:
+        p90 = of_whole(plan.duration_p90_days * scale, whole * scale, unit)
+        rows.append(Row(sentence("row.p90"), p90))
+    rows.append(Row(sentence("row.steps"), f"{plan.steps:,}"))
+    size = format_bytes(plan.checkpoint_gb * GB)
+    rows.append(Row(sentence("row.checkpoint"), size))
+    if plan.checkpoint_interval_s is not None:
+        interval = format_duration_s(plan.checkpoint_interval_s)
+        rows.append(Row(sentence("row.checkpoint_interval"), interval))
+    return Section("section.duration", tuple(rows), numeric=True)
+
+
+def _cost(plan: Plan) -> Section:
+    """Return what everything costs, by part."""
+    whole = plan.cost_usd
+    rows = [
+        Row(
+            label("part", name),
+            format_usd(usd),
+            share=usd / whole if whole > 0 else 0.0,
+        )
+        for name, usd in plan.cost_parts_usd.items()
+        if usd
+    ]
+    rows.append(Row(sentence("row.total"), format_usd(whole)))
+    rows.append(Row(sentence("row.gpu_hours"), f"{plan.gpu_hours:,.0f}"))
+    return Section("section.cost", tuple(rows), numeric=True)
+
+
+def _host(plan: Plan) -> Section:
+    """Return what a node's host has, and what is needed of it."""
+    host = plan.host
+    rows = []
+    for key, unit in (("vcpus", ""), ("local_nvme_tb", "TB"), ("nic_gbps", "Gb/s")):
+        have = host.get(key)
+        text = (
+            sentence("value.unknown")
+            if have is None
+            else f"{format_count(have)} {unit}".rstrip()
+        )
+        rows.append(Row(label("row.host", key), text))
+    rows.insert(1, Row(sentence("row.host.ram_gb"), _ram(host)))
+    return Section("section.host", tuple(rows))
+
+
+def _ram(host: dict[str, float | None]) -> str:
+    """Return the host's memory beside what the job needs of it."""
+    have, needed = host.get("ram_gb"), host.get("ram_needed_gb")
+    shown = sentence("value.unknown") if have is None else f"{format_count(have)} GB"
+    if needed is None:
+        return shown
+    return sentence("value.ram", have=shown, needed=f"{number(needed)} GB")
+
+
+def duration_text(days: float) -> str:
+    """Return a number of days as people say it: ``28.4 days``, ``5.1 h``."""
+    return format_duration_s(days * DAY)

@@ -347,7 +347,7 @@ class StepTime:
     def total(self) -> FloatArray:
         """Seconds a step, (n,)."""
         parts = [getattr(self, f.name) for f in fields(self)]
-        return np.sum(parts, axis=0)
+        return np.asarray(np.sum(parts, axis=0))
 
     def parts(self) -> dict[str, FloatArray]:
         """Name to seconds, (n,) each, in printing order."""

@@ -45,6 +45,7 @@ class LexicographicObjective:
 
     def __init__(self, variables: Variables, objective: Objective) -> None:
         self._variables = variables
+        self._dropped: set[tuple[int, int]] = set()
         self._check(objective)
         self._totals = [
             _Total(self._level_total(number, level), True)
@@ -75,6 +76,26 @@ class LexicographicObjective:
         lower = value if proved else 0
         held = variable.domain.intersection_with(cp_model.Domain(lower, value))
         variable.with_domain(held)
+        self._drop_candidates(level, lower, value)
+
+    def _drop_candidates(self, level: int, lower: int, upper: int) -> None:
+        """Fix to 0 what cannot be chosen while the level's total is in its limits.
+
+        That is each candidate whose own value passes ``upper`` even if all other jobs
+        take their least, or stays below ``lower`` even if they take their most. The
+        total's row implies it; said outright it spares CP-SAT's presolve the work.
+        """
+        columns = self._columns[level]
+        least = sum(int(column.min(initial=MAX_SCALED)) for column in columns)
+        most = sum(int(column.max(initial=0)) for column in columns)
+        for job, column in enumerate(columns):
+            others_least = least - int(column.min(initial=MAX_SCALED))
+            others_most = most - int(column.max(initial=0))
+            out = (column + others_least > upper) | (column + others_most < lower)
+            for row in np.flatnonzero(out).tolist():
+                if (job, row) not in self._dropped:
+                    self._dropped.add((job, row))
+                    self._variables.choose[job][row].with_domain(cp_model.Domain(0, 0))
 
     def value(self, level: int, rows: tuple[int, ...]) -> int:
         """The level's total when ``rows``, one a job, are chosen."""
@@ -89,6 +110,9 @@ class LexicographicObjective:
         finally:
             for total, domain in zip(self._totals, domains, strict=True):
                 total.variable.with_domain(domain)
+            for job, row in self._dropped:
+                self._variables.choose[job][row].with_domain(cp_model.Domain(0, 1))
+            self._dropped.clear()
             self.minimize(0)
 
     def _check(self, objective: Objective) -> None:

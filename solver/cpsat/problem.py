@@ -146,7 +146,14 @@ class PlacementProblem:
                 proved = False
                 break
             self.objective.minimize(level)
-            result = search.run(self.model, limits, left_s, level, on_progress)
+            result = search.run(
+                self.model,
+                limits,
+                left_s,
+                level,
+                on_progress,
+                probing=len(self.jobs) > 1,
+            )
             first = first or result
             interrupted = _was_interrupted(result, limits, left_s)
             if result.values is None:

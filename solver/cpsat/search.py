@@ -43,6 +43,8 @@ def run(
     time_s: float | None,
     level: int,
     on_progress: ProgressCallback | None,
+    *,
+    probing: bool = True,
 ) -> Search:
     """Minimise the model's objective within ``time_s`` seconds.
 
@@ -60,6 +62,9 @@ def run(
     on_progress
         Called at each better solution, from CP-SAT's thread. What it raises ends the
         search and is raised here.
+    probing
+        Whether presolve probes. For a single job that finds nothing and takes most of
+        the time: 0.17 of 0.20 s with 1,000 candidates and all channels.
 
     Raises
     ------
@@ -75,6 +80,8 @@ def run(
         "log_search_progress": limits.log,
         "relative_gap_limit": float(limits.gap) if level == 0 else 0.0,
     }
+    if not probing:
+        parameters["cp_model_probing_level"] = 0
     if time_s is not None:
         parameters["max_time_in_seconds"] = max(0.0, float(time_s))
     set_parameters(solver, parameters | dict(limits.parameters))

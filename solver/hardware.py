@@ -1,0 +1,219 @@
+"""From catalog entries and calibration to the hardware of the performance model.
+
+A GPU's data sheet says what it could do; catalog/calibration.yaml says, by GPU
+generation, what fraction of it training sustains. A constant may carry a year, as in
+catalog/frameworks: the newest holds for a plan, that of its year for a published run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from solver.errors import InternalError
+from solver.performance.inputs import Hardware
+from solver.performance.stack import at_year
+from solver.units import GIB
+
+if TYPE_CHECKING:
+    from solver.catalog.load import Catalog
+    from solver.catalog.schema import Gpu, IntraNodeTier, NetworkTier, Server
+
+SIXTEEN_BIT = ("bf16", "fp16")
+
+_PEAKS = {"fp8": "fp8_tflops", "mxfp8": "fp8_tflops", "nvfp4": "fp4_tflops"}
+
+_RING_HOPS = 14
+"""Hops of a ring all-reduce over 8 GPUs, the tier's measured latency."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What training sustains on one GPU generation, and how sure that is."""
+
+    key: str
+    values: Mapping[str, float]
+    sigma: float
+    """Spread of the logarithm of predicted over measured step time."""
+    source: str
+
+
+def calibration_for(
+    gpu: Gpu, calibration: Mapping[str, Any], year: float | None = None
+) -> Calibration:
+    """The entry of calibration.yaml for ``gpu``, as it holds in ``year``.
+
+    Entries name a generation and may name compute capabilities within it; the
+    narrower entry wins. An unknown generation takes the entry ``default``.
+    """
+    entries: Mapping[str, Any] = calibration.get("generations", {})
+    chosen, rank = "default", -1
+    for key, entry in entries.items():
+        capabilities = [str(c) for c in entry.get("compute_capability", ())]
+        wanted = entry.get("generation", key)
+        if wanted != gpu.generation:
+            continue
+        if capabilities and gpu.compute_capability not in capabilities:
+            continue
+        if (score := 1 if capabilities else 0) > rank:
+            chosen, rank = key, score
+    if chosen not in entries:
+        raise InternalError(f"no calibration for GPU generation {gpu.generation}")
+    entry = entries[chosen]
+    numbers = {
+        k: float(v)
+        for k, v in {**calibration.get("common", {}), **entry}.items()
+        if isinstance(v, int | float) and not isinstance(v, bool)
+    }
+    return Calibration(
+        key=chosen,
+        values=at_year(numbers, year),
+        sigma=float(entry.get("sigma", 0.2)),
+        source=str(entry.get("source", "")),
+    )
+
+
+def precision_supported(gpu: Gpu, precision: str) -> bool:
+    """Whether ``gpu`` has tensor cores for ``precision``."""
+    return _peak_tflops(gpu, precision) is not None
+
+
+def _peak_tflops(gpu: Gpu, precision: str) -> float | None:
+    """Dense peak of ``precision`` in TFLOP/s; None where the GPU lacks it."""
+    if precision == "fp32":
+        return gpu.tf32_tflops or gpu.fp32_tflops
+    if precision == "mxfp8" and not gpu.fp4_tflops:
+        return None  # block scaling came with the 4-bit formats
+    rates = {"bf16": gpu.bf16_tflops, "fp16": gpu.fp16_tflops or gpu.bf16_tflops}
+    if precision in rates:
+        return rates[precision]
+    value = getattr(gpu, _PEAKS[precision])
+    return float(value) if value else None
+
+
+def _power_factor(gpu: Gpu, values: Mapping[str, float]) -> float:
+    """Slowdown of a part with a lower power limit than the one calibrated on."""
+    reference = values.get("reference_tdp_w", 0.0)
+    if not reference or not gpu.tdp_w:
+        return 1.0
+    return float(min(1.0, gpu.tdp_w / reference) ** values.get("power_exponent", 0.0))
+
+
+def hardware_for(
+    gpu: Gpu,
+    server: Server,
+    intra_node: IntraNodeTier | None,
+    network: NetworkTier | None,
+    calibration: Mapping[str, Any],
+    precision: str,
+    year: float | None = None,
+) -> Hardware:
+    """One kind of node as the performance model takes it.
+
+    Parameters
+    ----------
+    intra_node, network
+        Tiers of ``server``; no network: one node only.
+    precision
+        Of the job; the GPU must have it (`precision_supported`).
+    year
+        Of a published run, whose software was slower; None: the newest.
+    """
+    values = calibration_for(gpu, calibration, year).values
+    peak = _peak_tflops(gpu, precision)
+    if peak is None:
+        raise InternalError(f"{gpu.id} does not compute in {precision}")
+    sixteen = peak if precision == "fp32" else gpu.bf16_tflops or gpu.fp16_tflops
+    if precision in SIXTEEN_BIT:
+        sixteen = peak
+    power = _power_factor(gpu, values)
+    efficiency = values["gemm_16bit"] * power
+    name = f"gemm_{precision}"
+    inter = 0.0
+    if network is not None:
+        inter = server.network_gbps / 8 * 1e9 / server.gpus_per_node
+        inter *= network.efficiency
+    return Hardware(
+        gpus_per_node=server.gpus_per_node,
+        nvlink_domain_gpus=server.nvlink_domain_gpus,
+        memory_bytes=gpu.usable_memory_gib * GIB,
+        hbm_bytes_per_s=gpu.memory_bandwidth_gb_per_s * 1e9,
+        peak_16bit=(sixteen or peak) * 1e12,
+        peak_precision=peak * 1e12,
+        sm_count=gpu.sm_count,
+        gemm_efficiency=values[name] * power if name in values else efficiency,
+        gemm_efficiency_16bit=efficiency,
+        attention_efficiency=values["attention"] * power,
+        fused_attention=values["fused_attention"] > 0,
+        inter_bytes_per_s=inter,
+        inter_latency_s=(network.latency_us if network else 0.0) * 1e-6,
+        host_bytes_per_s=values["host_link"]
+        * _PCIE_LANE_GB_PER_S.get(gpu.pcie_generation, 2.0)
+        * gpu.pcie_lanes
+        * 1e9,
+        hbm_efficiency=values["hbm"],
+        tile_fill_s=values["tile_fill_s"],
+        wave_tail=values["wave_tail"],
+        attention_ramp_tokens=values["attention_ramp_tokens"],
+        **_inside(server, intra_node, calibration),
+    )
+
+
+_PCIE_LANE_GB_PER_S = {3: 0.985, 4: 1.97, 5: 3.94, 6: 7.56}
+"""Rate of a PCIe lane and direction by generation, GB/s (PCI-SIG)."""
+
+
+def _inside(
+    server: Server, tier: IntraNodeTier | None, calibration: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Fields of the hardware that say how the GPUs of a node reach each other.
+
+    Without measured bus rates the PCIe groups take the measured curve of a box
+    without peer-to-peer between sockets (``pcie`` of calibration.yaml).
+    """
+    curve = calibration["pcie"]
+    buses = {2: curve["bus_2"], 4: curve["bus_4"], 8: curve["bus_8"]}
+    if tier is not None:
+        measured = {2: tier.bus_2_gb_per_s, 4: tier.bus_4_gb_per_s}
+        measured[8] = tier.bus_8_gb_per_s
+        buses = {size: measured[size] or buses[size] for size in buses}
+    linked = server.intra_node_kind in ("nvlink", "nvswitch")
+    nominal = server.intra_node_gb_per_s or (tier.gb_per_s if tier else 0.0)
+    efficiency = tier.efficiency if tier else curve["nvlink"]
+    pairs = server.nvlink_pair_only or bool(tier and tier.pair_only)
+    latency = tier.latency_us if tier else curve["latency_us"]
+    return {
+        "intra_bytes_per_s": nominal * efficiency * 1e9 if linked else 0.0,
+        "intra_pair_only": pairs,
+        "pcie_bus_2": buses[2] * 1e9,
+        "pcie_bus_4": buses[4] * 1e9,
+        "pcie_bus_8": buses[8] * 1e9,
+        "intra_latency_s": latency * 1e-6 / _RING_HOPS,
+        "intra_mesh": bool(tier and tier.point_to_point_gb_per_s),
+    }
+
+
+def pcie_rate_is_assumed(server: Server, tier: IntraNodeTier | None) -> bool:
+    """Whether groups over PCIe are timed by the general curve, not a measurement."""
+    if server.gpus_per_node == 1 or server.intra_node_kind == "nvswitch":
+        return False
+    wanted = 4 if server.gpus_per_node <= 4 else 8
+    rate = tier and (tier.bus_4_gb_per_s if wanted == 4 else tier.bus_8_gb_per_s)
+    linked = server.intra_node_kind == "nvlink" and not server.nvlink_pair_only
+    return not rate and not linked
+
+
+def hardware_of(
+    catalog: Catalog, server: Server, precision: str, year: float | None = None
+) -> Hardware:
+    """The hardware of ``server``, its names looked up in ``catalog``."""
+    return hardware_for(
+        catalog.gpus[server.gpu],
+        server,
+        catalog.intra_node.get(server.intra_node),
+        catalog.networks[server.network] if server.network else None,
+        catalog.calibration,
+        precision,
+        year,
+    )

@@ -1,7 +1,7 @@
 # Nothing but Python 3.11+, git and make need be there; the rest goes into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test format lint types bench docs clean

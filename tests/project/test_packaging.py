@@ -91,6 +91,19 @@ def test_wheel_from_sdist_is_the_same(
     assert wheel_files(sdist, tmp_path) == wheel
 
 
+def test_private_files_are_not_shipped(sdist: Path, tmp_path: Path) -> None:
+    """Tests that what git ignores stays at home, even when it lies in the catalog."""
+    private = ["ours.local.csv", "ours.local.yaml", "h100.yaml~", ".h100.yaml.swp"]
+    root = tmp_path / "checkout"
+    shutil.copytree(sdist, root)
+    (root / "catalog").mkdir(exist_ok=True)
+    for name in ("seen.yaml", *private):
+        (root / "catalog" / name).write_text("a: 1\n", encoding="utf-8")
+    shipped = {name.split("/")[-1] for name in wheel_files(root, tmp_path)}
+    assert "seen.yaml" in shipped
+    assert not shipped & set(private)
+
+
 def test_editable_install_copies_nothing() -> None:
     """Tests that an editable install leaves no stale copy of code or data."""
     distribution = importlib.metadata.distribution("gpuplan")

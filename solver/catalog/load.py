@@ -69,6 +69,9 @@ def _complete_region(data: dict[str, Any]) -> None:
         data["id"] = f"{data.get('provider', '')}/{data.get('region', '')}"
 
 
+_OFFER_KEYS = frozenset(("id", "provider"))
+_REGION_KEYS = frozenset(("id", "provider", "region"))
+
 PARTS: Mapping[str, Part] = MappingProxyType(
     {
         "gpus": Part("gpus", "folder", Gpu),
@@ -76,9 +79,9 @@ PARTS: Mapping[str, Part] = MappingProxyType(
         "intra_node": Part("intra_node.yaml", "mapping", IntraNodeTier),
         "networks": Part("networks", "folder", NetworkTier),
         "storage": Part("storage", "folder", StorageTier),
-        "regions": Part("regions.csv", "table", Region, _complete_region),
+        "regions": Part("regions.csv", "table", Region, _complete_region, _REGION_KEYS),
         "countries": Part("countries.csv", "table", Country),
-        "offers": Part("offers", "tables", Offer, _complete_offer),
+        "offers": Part("offers", "tables", Offer, _complete_offer, _OFFER_KEYS),
         "egress": Part("egress.csv", "table", EgressPrice),
         "round_trips": Part("round_trips.csv", "table", RoundTrip),
         "failure_rates": Part("failure_rates.csv", "table", FailureRate),

@@ -54,6 +54,8 @@ class Part:
     model: type[Entry]
     complete: Callable[[dict[str, Any]], None] | None = None
     """Fills in keys that follow from others, before validation."""
+    derived: frozenset[str] = frozenset()
+    """The keys that ``complete`` fills in where they are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,9 +293,7 @@ def _check_header(header: list[str], part: Part, name: str, line: str) -> IssueL
         elif column in header[:index]:
             log.add("duplicate-key", "the column stands here twice", where, column)
     required = {key for key, field in fields.items() if field.is_required()}
-    if part.complete is not None:
-        required -= {"id", "provider"}
-    for column in sorted(required - set(header)):
+    for column in sorted(required - part.derived - set(header)):
         log.add("missing-key", "the table needs this column", f"{name}:1:1", column)
     return log
 

@@ -318,6 +318,8 @@ class FrameworkEntry(Entry):
     base_gib: float
     persistent_gradients: bool = True
     pipeline_fill: bool = False
+    shares_tied_embeddings: bool = True
+    stages_by_cost: bool = False
     default_optimizer: str = "adamw"
     constants: dict[str, float] = {}
 

@@ -12,9 +12,14 @@ _HEADLINES = {
     "headline.feasible.no-bound": "best found in the time limit, not proved",
     "headline.infeasible": "No plan fulfils this scenario (proved)",
     "headline.unknown": "No plan found within the time limit; one may still exist",
-    "headline.estimate": "{what}, {layout}",
-    "headline.estimate.fits": "fits in memory, {time} a step",
-    "headline.estimate.tight": "fits, but within the headroom, {time} a step",
+    "headline.scenarios": (
+        "Solve one by its name: 'gpuplan solve quickstart-7b'; 'gpuplan scenarios "
+        "copy' gives you the file to change"
+    ),
+    "headline.estimate.fits": "fits in memory; {step} a step, {training} of training",
+    "headline.estimate.tight": (
+        "fits only within the headroom; {step} a step, {training} of training"
+    ),
     "headline.estimate.impossible": "does not fit in memory",
 }
 
@@ -32,10 +37,10 @@ _SECTIONS = {
     "section.notes": "Notes",
     "section.provenance": "Where the figures come from",
     "section.explanation": "Why there is no plan",
+    "section.scenarios": "Shipped scenarios",
     "section.relaxations": "What would open a plan, each alone",
     "section.nearest": "The nearest miss",
     "section.counts": "What each requirement removed",
-    "section.unknown": "What was searched",
 }
 
 _ROWS = {
@@ -93,7 +98,6 @@ _VALUES = {
     "value.storage.none": "none chosen",
     "value.stock.known": "{nodes:,} nodes, stated by the offer",
     "value.stock.assumed": "{nodes:,} nodes, assumed: the offer says nothing of stock",
-    "value.stock.owned": "{nodes:,} nodes",
     "value.virtual": "{virtual_stages} virtual stages",
     "value.batch": (
         "{global_batch:,} sequences = {dp} replicas × {micro_batch} × {accumulation} "
@@ -104,27 +108,18 @@ _VALUES = {
     "value.sequence_parallel": "sequence parallel",
     "value.numerics": "{precision}, {optimizer}",
     "value.offload": "offload to {offload}",
-    "value.of_usable": "{share} of {capacity} GiB usable",
-    "value.checkpoint": "{size}, every {interval}",
-    "value.checkpoint.size": "{size}",
-    "value.mfu": "{mfu} of the dense peak",
-    "value.steps": "{steps:,} × {step_time}",
-    "value.throughput": "{rate} tokens/s",
     "value.ram": "{have}, {needed} needed",
     "value.yes": "yes",
     "value.no": "no",
     "value.unknown": "not known",
     "value.bound": "{bound} (gap {gap})",
-    "value.bound.none": "none",
     "value.searched": "{candidates:,} candidates, {pruned:,} of them pruned exactly",
     "value.layouts": (
         "{layouts:,}; {memory:,} do not fit in memory, {bounded:,} cannot beat the best"
     ),
     "value.ties": "{count:,} candidates within the prediction error of the best",
-    "value.wall_time": "{time}",
     "value.alternative": "{what}, {provider} {region}, {purchase}",
     "value.alternative.batch": "{plan}, batch {batch:,}",
-    "value.gap.zero": "0%",
 }
 
 _PARTS = {
@@ -173,9 +168,6 @@ _KINDS = {
     "alternative.purchase": "other purchase",
     "alternative.size": "other size",
     "alternative.batch": "other batch",
-    "verdict.fits": "fits",
-    "verdict.tight": "tight",
-    "verdict.impossible": "impossible",
 }
 
 _COLUMNS = {

@@ -1,0 +1,1 @@
+"""Answers as rows, tables and JSON; nothing here prints or computes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from solver.messages import has_text, sentence
-from solver.plan import Alternative, Explanation, Message, Plan, PlanResult, Proof
+from solver.plan import Alternative, Explanation, Message, Plan, PlanResult
 from solver.report.figures import Grid, Page, Row, Section, label, number, servers_text
 from solver.report.plan_rows import duration_text, memory_section, plan_sections
 from solver.rules import RULES

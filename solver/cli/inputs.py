@@ -1,0 +1,100 @@
+"""Options that several commands share, and reading a scenario by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from solver.errors import InputError, Issue
+
+if TYPE_CHECKING:
+    from solver.catalog.load import Catalog
+    from solver.scenario.scenario import Scenario
+
+__all__ = ["AsJson", "CatalogFolders", "Overrides", "ScenarioName", "read_inputs"]
+
+ScenarioName = Annotated[
+    str,
+    typer.Argument(
+        metavar="SCENARIO",
+        show_default=False,
+        help="A scenario file, or the name of a shipped one.",
+    ),
+]
+CatalogFolders = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--catalog",
+        metavar="DIR",
+        show_default=False,
+        help="A catalog folder read over the shipped one. May be repeated.",
+    ),
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        show_default=False,
+        help="Override a key: constraints.deadline='20 days'. May be repeated.",
+    ),
+]
+AsJson = Annotated[
+    bool,
+    typer.Option("--json", help="Print one JSON object and nothing else."),
+]
+
+
+def read_inputs(
+    name: str,
+    folders: Sequence[Path] | None,
+    overrides: Sequence[str] | None,
+    options: Mapping[str, tuple[str, Any]] | None = None,
+) -> tuple[Scenario, Catalog]:
+    """Return the scenario and the catalog that a command is about.
+
+    Parameters
+    ----------
+    name
+        Path or name of the scenario.
+    folders
+        Catalog folders over the shipped one, lowest precedence first.
+    overrides
+        ``--set`` as typed.
+    options
+        Option name to the key that it stands for and its value; None values are left
+        out.
+
+    Raises
+    ------
+    InputError
+        Every fault of the scenario; a fault of an option's value is told under the
+        option's name.
+    """
+    from solver.catalog.load import load_catalog
+    from solver.scenario.load import load_scenario
+
+    typed = list(overrides or ())
+    given = {o: kv for o, kv in (options or {}).items() if kv[1] is not None}
+    places = {
+        f"--set #{number}": option
+        for number, option in enumerate(given, start=len(typed) + 1)
+    }
+    catalog = load_catalog(folders or ())
+    try:
+        scenario = load_scenario(name, catalog, [*typed, *given.values()])
+    except InputError as error:
+        raise InputError(_placed(error.issues, places)) from None
+    return scenario, catalog
+
+
+def _placed(issues: Iterable[Issue], places: Mapping[str, str]) -> list[Issue]:
+    """Return issues with the places of overrides called as the user typed them."""
+    return [
+        replace(issue, where=places.get(issue.where or "", issue.where))
+        for issue in issues
+    ]

@@ -1,0 +1,160 @@
+"""``gpuplan solve``: the best configuration, proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from solver.cli.inputs import (
+    AsJson,
+    CatalogFolders,
+    Overrides,
+    ScenarioName,
+    read_inputs,
+)
+from solver.cli.terminal import note, write, write_page
+from solver.errors import InputError, Issue
+
+if TYPE_CHECKING:
+    from solver.plan import PlanResult
+
+__all__ = ["solve"]
+
+STATUS = {"optimal": 0, "feasible": 0, "infeasible": 3, "unknown": 4}
+"""Exit status by the status of the answer."""
+
+
+ExportModel = Annotated[
+    Path | None,
+    typer.Option(
+        "--export-model",
+        metavar="FILE",
+        show_default=False,
+        help="Also write the CP-SAT model to FILE, as text.",
+    ),
+]
+TimeLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--time-limit",
+        metavar="TIME",
+        show_default=False,
+        help="Stop after this long, such as '60 s'.",
+    ),
+]
+Gap = Annotated[
+    str | None,
+    typer.Option(
+        "--gap",
+        metavar="SHARE",
+        show_default=False,
+        help="Stop when no plan can be better by more than this, such as 1%.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        metavar="N",
+        min=1,
+        show_default=False,
+        help="Threads to search with. One is as fast, and reproducible.",
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed", metavar="N", min=0, show_default=False, help="Seed of the search."
+    ),
+]
+Alternatives = Annotated[
+    int | None,
+    typer.Option(
+        "--alternatives",
+        metavar="N",
+        min=0,
+        show_default=False,
+        help="Show at most this many runners-up.",
+    ),
+]
+Log = Annotated[
+    bool, typer.Option("--log", help="Show the search as it goes, on standard error.")
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print the decision only, no progress.")
+]
+
+
+def solve(
+    scenario: ScenarioName,
+    catalog: CatalogFolders = None,
+    overrides: Overrides = None,
+    as_json: AsJson = False,
+    export_model: ExportModel = None,
+    time_limit: TimeLimit = None,
+    gap: Gap = None,
+    workers: Workers = None,
+    seed: Seed = None,
+    alternatives: Alternatives = None,
+    log: Log = False,
+    quiet: Quiet = False,
+) -> int:
+    """Find the cheapest (or fastest) configuration, and prove it."""
+    from solver.cli.progress import ProgressLine
+
+    if export_model is not None:
+        _check_writable(export_model)
+    options = {
+        "--time-limit": ("limits.time", time_limit),
+        "--gap": ("limits.gap", gap),
+        "--workers": ("limits.workers", workers),
+        "--seed": ("limits.seed", seed),
+    }
+    job, entries = read_inputs(scenario, catalog, overrides, options)
+    from solver.planning.single_job import plan_job
+
+    with ProgressLine(wanted=not (quiet or log)) as line:
+        result = plan_job(
+            job,
+            entries,
+            export_model=export_model,
+            log=note if log else None,
+            progress=line.update,
+        )
+    if alternatives is not None:
+        result = replace(result, alternatives=result.alternatives[:alternatives])
+    _print(result, as_json=as_json, quiet=quiet)
+    return STATUS[result.status]
+
+
+def _print(result: PlanResult, *, as_json: bool, quiet: bool) -> None:
+    """Print an answer as the user wants it."""
+    if as_json:
+        from solver.report.as_json import result_as_json
+
+        write(result_as_json(result))
+        return
+    from solver.report.answer_rows import page
+
+    answer = page(result)
+    write_page(replace(answer, parts=()) if quiet else answer)
+
+
+def _check_writable(path: Path) -> None:
+    """Refuse a file that could not be written, before any work is done.
+
+    Raises
+    ------
+    InputError
+        Its folder does not exist, or it is a folder itself.
+    """
+    if path.is_dir():
+        message = "this is a folder; expected the name of a file to write"
+    elif not path.parent.is_dir():
+        message = f"there is no folder '{path.parent}' to write to"
+    else:
+        return
+    raise InputError([Issue("output-unwritable", message, f"--export-model {path}")])

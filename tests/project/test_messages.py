@@ -1,0 +1,101 @@
+"""Tests that sentences and the places that use them fit together."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from solver.messages import MESSAGES, has_text, sentence
+from solver.rules import RULES
+from tests.project.source import ROOT, python_files, tree_of
+
+TAKES_AN_ID = {
+    "Grid",
+    "Message",
+    "Section",
+    "message_section",
+    "notice",
+    "of",
+    "sentence",
+}
+"""Functions and classes whose first argument is a message id."""
+
+ID = re.compile(r"[a-z][a-z_0-9-]*(?:\.[a-z_0-9-]+)+")
+
+
+def sources() -> Iterator[ast.AST]:
+    """Yield every node of the package outside the messages themselves."""
+    for path in python_files("solver"):
+        if "messages" not in path.relative_to(ROOT).parts:
+            yield from ast.walk(tree_of(path))
+
+
+def ids_in_calls() -> Iterator[str]:
+    """Yield each message id that is written out where a message is made."""
+    for node in sources():
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name in TAKES_AN_ID:
+            for constant in ast.walk(node.args[0]):
+                if isinstance(constant, ast.Constant) and isinstance(
+                    constant.value, str
+                ):
+                    yield constant.value
+
+
+def families() -> set[str]:
+    """Return the first parts of ids whose rest is only known at run time."""
+    known = set()
+    for node in sources():
+        if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
+            known.add(str(node.values[0].value))
+        call = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "label"
+        if call and isinstance(node.args[0], ast.Constant):
+            known.add(f"{node.args[0].value}.")
+    return {family for family in known if family.endswith(".") and family != "."}
+
+
+def test_every_id_has_a_text() -> None:
+    """Tests that no sentence is missing."""
+    used = {message_id for message_id in ids_in_calls() if ID.fullmatch(message_id)}
+    assert len(used) > 50
+    assert used <= MESSAGES.keys(), sorted(used - MESSAGES.keys())
+
+
+def test_every_text_is_used() -> None:
+    """Tests that no sentence has been left behind."""
+    constants = {
+        node.value
+        for node in sources()
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    dynamic = tuple(families())
+    unused = [
+        message_id
+        for message_id in MESSAGES
+        if message_id not in constants and not message_id.startswith(dynamic)
+    ]
+    assert not unused
+
+
+def test_ids_are_well_formed() -> None:
+    """Tests that ids look alike: a family, then words, joined by points."""
+    odd = [message_id for message_id in MESSAGES if not ID.fullmatch(message_id)]
+    assert not odd
+
+
+def test_a_missing_value_is_noticed() -> None:
+    """Tests that a sentence is never shown with a hole in it."""
+    assert sentence("value.place", provider="a", region="b") == "a, b"
+    with pytest.raises(KeyError):
+        sentence("value.place", provider="a")
+    with pytest.raises(KeyError):
+        sentence("value.nonsense")
+    assert not has_text("value.nonsense")
+
+
+def test_requirements_have_one_title() -> None:
+    """Tests that a requirement's English title is written down only once."""
+    assert not [rule.id for rule in RULES if has_text(f"rule.{rule.id}")]

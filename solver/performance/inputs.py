@@ -163,6 +163,10 @@ class Framework:
     """Gradient buffers exist from the start, not only from the first backward."""
     pipeline_fill: bool = False
     """Refuses fewer than PP - 1 micro-batches a step."""
+    shares_tied_embeddings: bool = True
+    """Keeps one copy of tied embeddings where one rank holds both ends."""
+    stages_by_cost: bool = False
+    """Divides layers over stages by compute, the head included (`stages`)."""
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,17 @@ layers. Layers are conserved whatever the division: nothing is rounded away.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from solver.performance.inputs import BoolArray, IntArray
+from solver.performance.inputs import (
+    BoolArray,
+    Framework,
+    IntArray,
+    TransformerShape,
+)
 
 
 def divides_evenly(layers: int, pp: int, virtual_stages: int = 1) -> bool:
@@ -54,6 +60,25 @@ def layers_per_stage(layers: int, pp: int, virtual_stages: int = 1) -> list[int]
     ]
 
 
+def layers_per_stage_by_cost(shape: TransformerShape, pp: int) -> list[int]:
+    """Layers of each stage where blocks are placed by cumulative compute.
+
+    nanotron counts the weights of each layer and of the head, and moves on to the
+    next stage after the block whose running total passes that stage's share; so the
+    first stage is the fullest and the head relieves the last (its pipeline builder).
+    """
+    attention = 4 * shape.heads * shape.head_dim * shape.hidden
+    layer = attention + 3 * shape.ffn * shape.hidden
+    total = shape.layers * layer + shape.vocab * shape.hidden
+    split = [0] * pp
+    stage = 0
+    for done in range(1, shape.layers + 1):
+        split[stage] += 1
+        if done * layer * pp > total * (stage + 1) and stage < pp - 1:
+            stage += 1
+    return split
+
+
 @dataclass(frozen=True)
 class StageLayers:
     """Layers on the stages that can be the fullest or slowest, each (n,)."""
@@ -65,20 +90,42 @@ class StageLayers:
     last: IntArray
 
 
-def stage_layers(layers: int, pp: IntArray, virtual_stages: IntArray) -> StageLayers:
+def stage_layers(
+    layers: int,
+    pp: IntArray,
+    virtual_stages: IntArray,
+    split: Callable[[int, int, int], list[int]] = layers_per_stage,
+) -> StageLayers:
     """Layers of the first, second, largest and last stage of each layout, (n,).
 
-    Found once for each distinct (pp, v) and gathered.
+    ``split`` gives the layers of each stage from (layers, pp, v). It is asked once
+    for each distinct (pp, v).
     """
-    key = pp * (int(virtual_stages.max(initial=1)) + 1) + virtual_stages
-    _, index, inverse = np.unique(key, return_index=True, return_inverse=True)
-    rows = []
-    for i in index:
-        split = layers_per_stage(layers, int(pp[i]), int(virtual_stages[i]))
-        second = split[1] if len(split) > 1 else split[0]
-        rows.append((split[0], second, max(split), split[-1]))
-    table = np.array(rows, dtype=np.int64).reshape(-1, 4)[inverse]
-    return StageLayers(table[:, 0], table[:, 1], table[:, 2], table[:, 3])
+    width = int(virtual_stages.max(initial=1)) + 1
+    table = np.zeros((int(pp.max(initial=1)) * width + width, 4), dtype=np.int64)
+    key = pp * width + virtual_stages
+    for k in np.flatnonzero(np.bincount(key)):
+        rows = split(layers, int(k) // width, int(k) % width)
+        second = rows[1] if len(rows) > 1 else rows[0]
+        table[k] = rows[0], second, max(rows), rows[-1]
+    found = table[key]
+    return StageLayers(found[:, 0], found[:, 1], found[:, 2], found[:, 3])
+
+
+def framework_stage_layers(
+    shape: TransformerShape,
+    framework: Framework,
+    pp: IntArray,
+    virtual_stages: IntArray,
+) -> StageLayers:
+    """`stage_layers` as the framework divides them."""
+    if not framework.stages_by_cost:
+        return stage_layers(shape.layers, pp, virtual_stages)
+
+    def split(_layers: int, stages: int, _virtual: int) -> list[int]:
+        return layers_per_stage_by_cost(shape, stages)
+
+    return stage_layers(shape.layers, pp, virtual_stages, split)
 
 
 def clean_split_mask(layers: int, pp: IntArray, virtual_stages: IntArray) -> BoolArray:

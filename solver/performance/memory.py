@@ -1,0 +1,340 @@
+"""Peak memory of a GPU on the fullest pipeline stage at its fullest moment.
+
+Three moments of a step are compared on each stage that can be the fullest: when the
+last forward pass ends (activations and logits), when the last backward pass ends
+(all gradients) and the optimizer's step. Bytes throughout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from solver.performance.activation_memory import activation_bytes_per_layer
+from solver.performance.checkpoints import (
+    checkpoint_bytes,
+    checkpoint_writer_nodes,
+    host_bytes_needed,
+)
+from solver.performance.inputs import (
+    RECOMPUTE,
+    FloatArray,
+    Framework,
+    IntArray,
+    Layouts,
+    Memory,
+    TrainingJob,
+    TransformerShape,
+)
+from solver.performance.stages import framework_stage_layers
+from solver.performance.state_memory import (
+    StageParameters,
+    StateBytes,
+    expert_shard_degree,
+    stage_parameters,
+    state_bytes,
+)
+from solver.performance.transformer import padded_vocab_array
+
+__all__ = [
+    "activation_bytes_per_layer",
+    "checkpoint_bytes",
+    "checkpoint_writer_nodes",
+    "host_bytes_needed",
+    "peak_memory",
+]
+
+NONE, SELECTIVE, FULL = (RECOMPUTE.index(r) for r in ("none", "selective", "full"))
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """One stage's rank: its share of the model and of the micro-batches, (n,)."""
+
+    weights: FloatArray
+    gradients: FloatArray
+    optimizer: FloatArray
+    """Master copy and moments."""
+    gathered: FloatArray
+    """Layers and ends gathered or dequantised while computing."""
+    temporary: FloatArray
+    """Of the optimizer's step."""
+    activations: FloatArray
+    """Kept when the last forward pass ends, logits included."""
+    working: FloatArray
+    """Kept by the one layer that is last in backward."""
+
+
+def peak_memory(
+    shape: TransformerShape,
+    job: TrainingJob,
+    framework: Framework,
+    layouts: Layouts,
+    *,
+    fused_attention: bool = True,
+) -> Memory:
+    """Peak bytes a GPU by part, (n,) each, of every layout.
+
+    Parts are those of the peak's moment: activations hold logits and loss; other
+    holds the allowance for context and workspaces, gathered or dequantised layers
+    and the optimizer's temporaries.
+    """
+    split = framework_stage_layers(shape, framework, layouts.pp, layouts.virtual_stages)
+    peak = _evaluate(
+        shape, job, framework, layouts, split.first, 0, fused=fused_attention
+    )
+    pipelined = np.flatnonzero(layouts.pp > 1)
+    uneven = np.flatnonzero((layouts.pp > 2) & (split.second > split.first))
+    for rows, layers, position in (
+        (pipelined, split.last, -1),
+        (uneven, split.second, 1),
+    ):
+        if len(rows):
+            stage = _evaluate(
+                shape,
+                job,
+                framework,
+                layouts.take(rows),
+                layers[rows],
+                position,
+                fused=fused_attention,
+            )
+            _keep_larger(peak, stage, rows)
+    return Memory(**peak)
+
+
+def _keep_larger(
+    peak: dict[str, FloatArray], stage: dict[str, FloatArray], rows: IntArray
+) -> None:
+    """Put the stage's parts in place where their sum is larger."""
+    before = sum(column[rows] for column in peak.values())
+    larger = np.asarray(sum(stage.values()) > before)
+    where = rows[larger]
+    for name, column in stage.items():
+        peak[name][where] = column[larger]
+
+
+def _evaluate(
+    shape: TransformerShape,
+    job: TrainingJob,
+    framework: Framework,
+    layouts: Layouts,
+    layers: IntArray,
+    position: int,
+    *,
+    fused: bool,
+) -> dict[str, FloatArray]:
+    """Parts of memory at the fullest moment of the stage at ``position``."""
+    dense, moe = stage_layer_kinds(shape, layouts, layers, position)
+    stage = _stage(shape, job, framework, layouts, dense, moe, position, fused=fused)
+    early = stage.gradients
+    if not framework.persistent_gradients:
+        early = np.where(layouts.accumulation > 1, early, 0.0)
+    forward = early + stage.activations + stage.gathered
+    backward = stage.gradients + stage.working + stage.gathered
+    step = stage.gradients + stage.temporary
+    at_forward = (forward >= backward) & (forward >= step)
+    at_step = ~at_forward & (step > backward)
+    other = np.where(at_step, stage.temporary, stage.gathered)
+    activations = np.where(at_forward, stage.activations, stage.working)
+    return {
+        "weights": stage.weights,
+        "gradients": np.where(at_forward, early, stage.gradients),
+        "optimizer": stage.optimizer,
+        "activations": np.where(at_step, 0.0, activations),
+        "other": other + framework.base_bytes,
+    }
+
+
+def stage_layer_kinds(
+    shape: TransformerShape, layouts: Layouts, layers: IntArray, position: int
+) -> tuple[FloatArray, FloatArray]:
+    """Dense and mixture layers among the layers of a stage, (n,) each.
+
+    Leading dense layers lie on the first stages; where only every k-th of the others
+    is a mixture, a stage holds its mean share.
+    """
+    if not shape.is_moe:
+        return layers.astype(np.float64), np.zeros(len(layers))
+    leading = shape.first_dense_layers
+    if position == 0:
+        plain = np.minimum(leading, layers)
+    elif position == 1:
+        plain = np.clip(leading - layers, 0, layers)
+    else:
+        plain = np.zeros_like(layers)
+    rest = max(shape.layers - leading, 1)
+    share = shape.moe_layers / rest
+    moe = (layers - plain).astype(np.float64) * share
+    return np.asarray(layers - moe), moe
+
+
+def _stage(
+    shape: TransformerShape,
+    job: TrainingJob,
+    framework: Framework,
+    layouts: Layouts,
+    dense: FloatArray,
+    moe: FloatArray,
+    position: int,
+    *,
+    fused: bool,
+) -> _Stage:
+    """All terms of one stage."""
+    first, last = position == 0, position == -1
+    held = stage_parameters(
+        shape, job, framework, layouts, dense, moe, first=first, last=last
+    )
+    state = state_bytes(job, framework)
+    weights, gradients, optimizer, temporary = _sharded_state(
+        state, framework, layouts, held
+    )
+    activations, working = _activations(
+        shape, job, framework, layouts, dense, moe, position, fused=fused
+    )
+    ends_here = (layouts.pp == 1) if first else np.full(len(dense), last)
+    logits = _logit_bytes(shape, job, framework, layouts)
+    return _Stage(
+        weights=weights,
+        gradients=gradients,
+        optimizer=optimizer,
+        gathered=_gathered(state, framework, layouts, held),
+        temporary=temporary,
+        activations=activations + np.where(ends_here, logits, 0.0),
+        working=working,
+    )
+
+
+def _sharded_state(
+    state: StateBytes, framework: Framework, layouts: Layouts, held: StageParameters
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Bytes of weights, gradients, optimizer and the step's temporaries, (n,) each."""
+    zero, degree = layouts.zero_stage, layouts.shard_degree.astype(np.float64)
+    expert_degree = expert_shard_degree(layouts)
+    trained, experts = held.layers + held.other, held.experts
+    frozen = np.zeros(len(degree))
+    if state.frozen_other:
+        trained, experts = held.adapters, held.expert_adapters
+        sharded = zero == 3
+        linear = held.layers / np.where(sharded, degree, 1.0)
+        linear = linear + held.experts / np.where(sharded, expert_degree, 1.0)
+        other = held.other / np.where(sharded, degree, 1.0)
+        frozen = state.frozen_linear * linear + state.frozen_other * other
+    total = trained + experts
+    sharded = trained / degree + experts / expert_degree
+    weights = state.weight * np.where(zero == 3, sharded, total)
+    if state.copy:  # fp32 weights: shards from ZeRO-1 on, and a 16-bit copy below 3
+        weights = state.weight * np.where(zero > 0, sharded, total)
+        weights = weights + np.where(zero == 3, 0.0, state.copy * total)
+    gradients = state.gradient * np.where(
+        zero >= framework.gradients_sharded_from, sharded, total
+    )
+    if framework.bucket_bytes:
+        replicated = layouts.dp * layouts.cp > 1
+        gradients = gradients + np.where(
+            replicated, framework.bucket_bytes * total, 0.0
+        )
+    own = np.where(zero > 0, sharded, total)
+    return (
+        weights + frozen,
+        gradients,
+        state.optimizer * own,
+        state.step_temporary * own,
+    )
+
+
+def _gathered(
+    state: StateBytes, framework: Framework, layouts: Layouts, held: StageParameters
+) -> FloatArray:
+    """Bytes of gathered layers and ends (ZeRO-3) and of one dequantised layer, (n,)."""
+    one = held.token_layer * state.element
+    dequantised = one if 0 < state.frozen_linear < 1 else np.zeros(len(one))
+    layer = held.layer * (state.frozen_linear or state.element)
+    size = framework.gathered_layers * layer + state.element * held.ends
+    gathered = (layouts.zero_stage == 3) & (layouts.shard_degree > 1)
+    return dequantised + np.where(gathered, size, 0.0)
+
+
+def _logit_bytes(
+    shape: TransformerShape, job: TrainingJob, framework: Framework, layouts: Layouts
+) -> FloatArray:
+    """Bytes of logits and loss of one micro-batch on the stage with the head, (n,)."""
+    tokens = layouts.micro_batch * (job.sequence_length / layouts.cp)
+    vocab = padded_vocab_array(shape, layouts.tp) / layouts.tp
+    return framework.logit_bytes * tokens * vocab
+
+
+def micro_batches_in_flight(layouts: Layouts, position: int) -> FloatArray:
+    """Micro-batches whose activations a stage holds at once, (n,).
+
+    1F1B keeps pp - r of them on stage r; with v virtual stages the warm-up is
+    2 (pp - r - 1) + (v - 1) pp chunks of 1/v, so that the first stage keeps
+    pp (1 + (pp - 1) / (pp v)) (Korthikanti et al. 2022; Megatron Core's schedule).
+    """
+    pp, v = layouts.pp, layouts.virtual_stages
+    behind = np.zeros_like(pp) if position == -1 else pp - 1 - position
+    chunks = np.where(v > 1, 2 * behind + (v - 1) * pp + 1, behind + 1)
+    return np.minimum(chunks / v, layouts.accumulation)
+
+
+def _activations(
+    shape: TransformerShape,
+    job: TrainingJob,
+    framework: Framework,
+    layouts: Layouts,
+    dense: FloatArray,
+    moe: FloatArray,
+    position: int,
+    *,
+    fused: bool,
+) -> tuple[FloatArray, FloatArray]:
+    """Bytes kept at the end of the last forward pass, and by one layer alone, (n,)."""
+
+    state = state_bytes(job, framework)
+    mixed = (layouts.zero_stage == 3) if state.frozen_other else bool(state.copy)
+    residual = np.where(mixed, framework.residual_bytes, state.element)
+
+    def layer(recompute: str, *, mixture: bool) -> Any:
+        return activation_bytes_per_layer(
+            shape,
+            job.sequence_length,
+            layouts.micro_batch,
+            tp=layouts.tp,
+            cp=layouts.cp,
+            etp=layouts.etp,
+            sequence_parallel=layouts.sequence_parallel,
+            recompute=recompute,
+            fused_attention=fused,
+            gated_tensors=framework.gated_tensors,
+            element_bytes=state.element,
+            residual_bytes=residual,
+            moe_layer=mixture,
+            moe_imbalance=job.moe_imbalance,
+        )
+
+    in_flight = micro_batches_in_flight(layouts, position)
+    factor = framework.activation_factor
+    everything = layer("none", mixture=False)
+    stage = dense * everything
+    working = everything
+    if shape.is_moe:
+        mixture = layer("none", mixture=True)
+        stage = stage + moe * mixture
+        working = np.where(moe > 0, mixture, everything)
+    working = factor * working
+    kept = factor * in_flight * stage
+    selective = layouts.recompute == SELECTIVE
+    if selective.any():
+        part = dense * layer("selective", mixture=False)
+        if shape.is_moe:
+            part = part + moe * layer("selective", mixture=True)
+        scale = factor * framework.selective_factor
+        redone = working * (1 - framework.selective_factor)
+        kept = np.where(selective, scale * in_flight * part + redone, kept)
+    full = layouts.recompute == FULL
+    if full.any():
+        inputs = in_flight * (dense + moe) * layer("full", mixture=False)
+        kept = np.where(full, inputs + working, kept)
+    return kept, working

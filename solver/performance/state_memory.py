@@ -1,0 +1,205 @@
+"""Weights, gradients and optimizer state: bytes a parameter, and whose they are.
+
+Sources: ZeRO (arXiv 1910.02054) for what each stage divides; Megatron Core's
+distributed optimizer; PyTorch FSDP with mixed precision (fp32 shards, of which a
+16-bit copy is gathered); QLoRA (arXiv 2305.14314) for the 4-bit base.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver.performance.inputs import (
+    FloatArray,
+    Framework,
+    IntArray,
+    Layouts,
+    TrainingJob,
+    TransformerShape,
+)
+from solver.performance.transformer import (
+    LORA_TARGETS,
+    ParameterCount,
+    adapter_parameters,
+    padded_vocab_array,
+    parameters,
+)
+
+NF4_BYTES = 4.127 / 8
+"""Bytes a weight in NF4 with double quantisation: 4 bits, and 0.127 of constants."""
+
+SMALL_STATE_BYTES = 2
+"""Optimizers with moments this small (8-bit) update in place, without temporaries."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateBytes:
+    """Bytes a trained parameter, and a frozen one where there are any."""
+
+    weight: float
+    copy: float
+    """16-bit copy of fp32 weights, whole wherever weights are not sharded by ZeRO-3."""
+    gradient: float
+    optimizer: float
+    """Master copy and moments held on the GPU."""
+    paged: float
+    """Moments held in host memory."""
+    step_temporary: float
+    frozen_linear: float
+    """Weights of the layers' matrices that do not train; 0 in full training."""
+    frozen_other: float
+    element: float
+    """Bytes an element of activations and gathered weights."""
+
+
+def state_bytes(job: TrainingJob, framework: Framework) -> StateBytes:
+    """Bytes a parameter under the job's method, precision and optimizer.
+
+    The optimizer's moments count as the job says; its master copy too, where it says
+    so: 0 means training in pure 16-bit, without an fp32 copy anywhere. Adapters train
+    in fp32 on a 16-bit base (LoRA: 16 bytes with Adam) and in 16-bit on a 4-bit base
+    (QLoRA: 12 bytes).
+    """
+    optimizer = job.optimizer
+    moments = 0.0 if optimizer.paged else optimizer.state_bytes
+    temporary = framework.step_temporary_bytes
+    if optimizer.paged or optimizer.state_bytes <= SMALL_STATE_BYTES:
+        temporary = 0.0
+    element = 4.0 if job.precision == "fp32" else 2.0
+    weight, gradient = framework.weight_bytes, framework.gradient_bytes
+    master = framework.master_bytes
+    if job.method == "lora":
+        weight, gradient, master = 4.0, 4.0, 0.0
+    elif job.method == "qlora":
+        weight, gradient, master = 2.0, 2.0, 0.0
+    elif element == 4.0:
+        weight, gradient, master = 4.0, 4.0, 0.0
+    elif optimizer.master_bytes is not None:
+        if weight > element and optimizer.master_bytes == 0:
+            weight, gradient, temporary = element, element, temporary / 2
+        elif weight <= element:
+            master = optimizer.master_bytes
+    adapters = job.method != "full"
+    return StateBytes(
+        weight=weight,
+        copy=element if weight > element and not adapters else 0.0,
+        gradient=gradient,
+        optimizer=master + moments,
+        paged=optimizer.state_bytes if optimizer.paged else 0.0,
+        step_temporary=temporary,
+        frozen_linear=NF4_BYTES if job.method == "qlora" else element * adapters,
+        frozen_other=element * adapters,
+        element=element,
+    )
+
+
+@dataclass(frozen=True)
+class StageParameters:
+    """Parameters that a rank of one stage holds before ZeRO, each (n,)."""
+
+    layers: FloatArray
+    """Matrices of its layers, routed experts apart."""
+    experts: FloatArray
+    other: FloatArray
+    """Norms, router, embedding and head."""
+    ends: FloatArray
+    """Embedding and head, which are within ``other`` too."""
+    layer: FloatArray
+    """The matrices of its largest layer, all its experts included."""
+    token_layer: FloatArray
+    """The same with one expert only."""
+    adapters: FloatArray
+    """Adapters outside of experts (LoRA)."""
+    expert_adapters: FloatArray
+
+
+def stage_parameters(
+    shape: TransformerShape,
+    job: TrainingJob,
+    framework: Framework,
+    layouts: Layouts,
+    dense_layers: FloatArray,
+    moe_layers: FloatArray,
+    *,
+    first: bool,
+    last: bool,
+) -> StageParameters:
+    """Parameters a rank of a stage that holds that many layers, (n,).
+
+    Matrices are divided over TP (KV heads are copied where TP has more ranks),
+    routed experts over EP and expert TP; norms and router are copied.
+    """
+    count = parameters(shape)
+    tp = layouts.tp
+    attention = count.attention + _kv_copies(shape, tp)
+    dense = (attention + count.mlp) / tp
+    shared = (attention + count.shared_experts) / tp
+    expert_ranks = layouts.ep * layouts.etp
+    experts = count.n_experts * count.expert / expert_ranks
+    layers = dense_layers + moe_layers
+    matrix = padded_vocab_array(shape, tp) * shape.hidden / tp
+    ends = matrix * _end_matrices(shape, framework, layouts, first=first, last=last)
+    other = layers * count.norms + moe_layers * count.router + ends
+    other = other + (count.positions if first else 0)
+    one_layer = token_layer = dense
+    if shape.is_moe:
+        one_layer = np.where(moe_layers > 0, shared + experts, dense)
+        one_expert = shared + count.expert / layouts.etp
+        token_layer = np.where(moe_layers > 0, one_expert, dense)
+    adapters, expert_adapters = _adapters(shape, job, count)
+    return StageParameters(
+        layers=dense_layers * dense + moe_layers * shared,
+        experts=moe_layers * experts,
+        other=other,
+        ends=ends,
+        layer=one_layer,
+        token_layer=token_layer,
+        adapters=adapters * layers / (shape.layers * tp),
+        expert_adapters=expert_adapters * moe_layers / expert_ranks,
+    )
+
+
+def _kv_copies(shape: TransformerShape, tp: IntArray) -> FloatArray:
+    """Extra parameters, over all ranks, of KV heads copied to more ranks, (n,)."""
+    if shape.is_mla:
+        return np.zeros(len(tp))
+    keys_and_values = 2 * shape.hidden * shape.kv_heads * shape.head_dim
+    return keys_and_values * np.maximum(tp / shape.kv_heads - 1, 0)
+
+
+def _end_matrices(
+    shape: TransformerShape,
+    framework: Framework,
+    layouts: Layouts,
+    *,
+    first: bool,
+    last: bool,
+) -> FloatArray:
+    """Vocabulary matrices on the stage: embedding, head; tied ones once, (n,)."""
+    single = layouts.pp == 1
+    tied = shape.tied_embeddings and framework.shares_tied_embeddings
+    embedding = np.ones(len(single)) if first else np.zeros(len(single))
+    head = np.ones(len(single)) if last else np.where(single & first, 1.0, 0.0)
+    if tied:
+        head = np.where(single, 0.0, head)
+    return embedding + head
+
+
+def _adapters(
+    shape: TransformerShape, job: TrainingJob, count: ParameterCount
+) -> tuple[int, float]:
+    """Adapter parameters outside of routed experts, and in one layer's experts."""
+    if job.method == "full":
+        return 0, 0.0
+    targets = job.lora_targets or LORA_TARGETS
+    outside = adapter_parameters(shape, job.lora_rank, targets, experts=0)
+    everything = adapter_parameters(shape, job.lora_rank, targets)
+    return outside, (everything - outside) / max(count.moe_layers, 1)
+
+
+def expert_shard_degree(layouts: Layouts) -> FloatArray:
+    """Ranks over which ZeRO divides expert state: expert DP's share, (n,)."""
+    degree = layouts.shard_degree * layouts.tp / (layouts.etp * layouts.ep)
+    return np.where(layouts.zero_stage > 0, np.maximum(degree, 1.0), 1.0)

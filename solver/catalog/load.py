@@ -8,7 +8,7 @@ Nothing is read before it is asked for, and architectures only one by one.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from importlib.resources.abc import Traversable
@@ -114,6 +114,8 @@ class Catalog:
 
     def __init__(self, folders: Sequence[Folder]) -> None:
         self.folders = tuple(folders)
+        self.memo: dict[Any, Any] = {}
+        """What others derived from the catalog and want to keep, by their own keys."""
         self.records: dict[str, dict[str, Record]] = {}
         self._architectures: dict[str, Record] = {}
 
@@ -248,21 +250,27 @@ class Catalog:
             return None
         return record.origin.where(() if field is None else (field,))
 
-    def with_entries(self, **parts: Sequence[Entry]) -> "Catalog":
+    def with_entries(
+        self, *, alone: Collection[str] = (), **parts: Sequence[Entry]
+    ) -> "Catalog":
         """Return a catalog that has these entries as well, over those of equal id.
 
         Parameters
         ----------
+        alone
+            Parts of which the given entries are all there is.
         parts
             Entries by part: ``offers=[…], servers=[…]``.
         """
         changed = copy(self)
+        changed.memo = {}
         changed.records = dict(self.records)
         for kind, entries in parts.items():
-            merged = dict(self.entries(kind)) | {entry.id: entry for entry in entries}
-            changed.records[kind] = dict(self.records[kind])
-            for entry in entries:
-                changed.records[kind].pop(entry.id, None)
+            below: Mapping[str, Entry] = {} if kind in alone else self.entries(kind)
+            merged = dict(below) | {entry.id: entry for entry in entries}
+            new = {entry.id for entry in entries}
+            old = self.records.get(kind, {}) if kind not in alone else {}
+            changed.records[kind] = {k: v for k, v in old.items() if k not in new}
             changed.__dict__[kind] = MappingProxyType(dict(sorted(merged.items())))
         changed.__dict__.pop("providers", None)
         return changed

@@ -1,0 +1,390 @@
+"""What an offer amounts to: its nodes, its storage, its egress, its usual server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Protocol
+
+from solver.catalog.schema import (
+    EgressPrice,
+    Gpu,
+    IntraNodeTier,
+    Offer,
+    Region,
+    Server,
+    StorageTier,
+)
+from solver.errors import InputError, Issue, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from solver.catalog.load import Catalog
+
+__all__ = [
+    "egress_steps",
+    "egress_usd",
+    "merged_catalog",
+    "standard_server",
+    "stock_limit",
+    "storage_options",
+]
+
+LOCAL_KINDS = ("local_nvme", "nvme_raid")
+RDMA_KINDS = ("infiniband", "roce", "efa")
+DRIVE_TB = 3.84
+"""Usual size of one NVMe drive, by which a node's number of drives is guessed."""
+RAID_DRIVES = 4
+"""From so many drives on local NVMe is taken as striped."""
+FAST_ETHERNET_GBPS = 100
+
+GENERIC_FAST = ("gpfs-nvme", "lustre", "nfs-100gbe", "vast-data", "weka")
+GENERIC_ETHERNET = ("nfs-100gbe",)
+GENERIC_SLOW = ("nfs-10gbe",)
+"""Generic tiers offered where a provider's own are not known, by the node's network."""
+
+_GEFORCE = ("RTX 30", "RTX 40", "RTX 50")
+_LINK_KINDS = ("nvlink", "nvswitch")
+_PCIE_GB_PER_S = {3: 15.75, 4: 31.0, 5: 63.0, 6: 121.0}
+NVSWITCH_GPUS = 16
+"""Most GPUs that one node has been built with (DGX-2, GCP a2-megagpu-16g)."""
+
+
+class Supply(Protocol):
+    """The user's own offers and what they refer to."""
+
+    @property
+    def offers(self) -> Sequence[Offer]:
+        """Offers."""
+
+    @property
+    def servers(self) -> Sequence[Server]:
+        """Their servers."""
+
+    @property
+    def storage(self) -> Sequence[StorageTier]:
+        """Their storage tiers."""
+
+    @property
+    def countries(self) -> Mapping[str, str]:
+        """Region id to country code of regions that the catalog does not have."""
+
+    @property
+    def with_catalog(self) -> bool:
+        """Whether the catalog's offers may be used as well."""
+
+
+def merged_catalog(catalog: Catalog, supply: Supply) -> Catalog:
+    """Return the catalog with the user's own offers, or with them alone."""
+    if not supply.offers:
+        return catalog
+    regions = [
+        Region(
+            id=region,
+            provider=region.partition("/")[0],
+            region=region.partition("/")[2],
+            country=country,
+            source="stated with the offer",
+        )
+        for region, country in supply.countries.items()
+        if region not in catalog.regions
+    ]
+    return catalog.with_entries(
+        alone=() if supply.with_catalog else ("offers",),
+        offers=supply.offers,
+        servers=supply.servers,
+        storage=supply.storage,
+        regions=regions,
+    )
+
+
+def stock_limit(
+    catalog: Catalog, offer: Offer, server: Server, unknown_nodes: int
+) -> tuple[int, bool]:
+    """Return how many nodes an offer has at most, and whether its stock is known.
+
+    Parameters
+    ----------
+    unknown_nodes
+        What a stock that is not known is taken as (``stock.unknown_nodes``).
+
+    Notes
+    -----
+    A price list says nothing of stock. Where an offer states none, a marketplace's or
+    broker's is one node and every other has ``unknown_nodes``. Without a known network
+    between nodes a job can use one node, whatever the stock.
+    """
+    connected = server.network is not None and server.network in catalog.networks
+    most = None if connected else 1
+    stock = offer.max_nodes
+    if stock is None and offer.available:
+        stock = sum(delivery.nodes for delivery in offer.available)
+    known = stock is not None
+    if stock is None:
+        stock = 1 if offer.marketplace else unknown_nodes
+    return (stock if most is None else min(stock, most)), known
+
+
+def storage_options(
+    catalog: Catalog, offer: Offer, server: Server
+) -> tuple[StorageTier, ...]:
+    """Return the storage tiers that an offer's nodes can use, by id.
+
+    Returns
+    -------
+    tuple
+        Empty if the offer says that local storage is free and enough. The tiers that it
+        names. Else the node's local NVMe (free, as large as it is) with the provider's
+        own tiers, or with generic ones (``provider`` empty, price not known) where
+        the provider has none in the catalog: an assumption.
+    """
+    if offer.storage is not None:
+        return tuple(catalog.storage[tier] for tier in sorted(offer.storage))
+    key = ("storage_options", offer.provider, server.id)
+    if key not in catalog.memo:
+        catalog.memo[key] = _usual_storage(catalog, offer.provider, server)
+    tiers: tuple[StorageTier, ...] = catalog.memo[key]
+    return tiers
+
+
+def _usual_storage(
+    catalog: Catalog, provider: str, server: Server
+) -> tuple[StorageTier, ...]:
+    """Return the tiers of an offer that names none."""
+    network = catalog.networks.get(server.network or "")
+    rdma = network is not None and network.kind in RDMA_KINDS
+    gpu = catalog.gpus[server.gpu]
+    own = [tier for tier in catalog.storage.values() if tier.provider == provider]
+    if not own:
+        fast = server.network_gbps >= FAST_ETHERNET_GBPS
+        ethernet = GENERIC_ETHERNET if network is not None and fast else GENERIC_SLOW
+        names = GENERIC_FAST if rdma else ethernet
+        own = [
+            tier
+            for tier in catalog.storage.values()
+            if not tier.provider and tier.id.removesuffix("-gpudirect") in names
+        ]
+    found = [tier for tier in own if rdma or not tier.gpudirect]
+    found += _local_storage(catalog, server, gpu)
+    return tuple(sorted(found, key=lambda tier: tier.id))
+
+
+def _local_storage(catalog: Catalog, server: Server, gpu: Gpu) -> list[StorageTier]:
+    """Return the node's local NVMe as tiers of its own size."""
+    if not server.local_nvme_tb:
+        return []
+    striped = server.local_nvme_tb / DRIVE_TB >= RAID_DRIVES
+    kind = "nvme_raid" if striped else "local_nvme"
+    tiers = [t for t in catalog.storage.values() if t.kind == kind and not t.provider]
+    # the slowest of a kind: which drives a node has is not known
+    tiers.sort(key=lambda tier: (tier.read_gb_per_s_per_node, tier.id))
+    direct = gpu.vendor == "NVIDIA" and not gpu.family.startswith(_GEFORCE)
+    plain = [tier for tier in tiers if not tier.gpudirect][:1]
+    if direct:
+        plain += [tier for tier in tiers if tier.gpudirect][:1]
+    return [
+        tier.model_copy(update={"capacity_tb": server.local_nvme_tb}) for tier in plain
+    ]
+
+
+def egress_steps(
+    catalog: Catalog, origin: str, destination: str
+) -> tuple[EgressPrice, ...]:
+    """Return the price of moving data between two regions, as steps of volume.
+
+    Parameters
+    ----------
+    origin, destination
+        Region ids; between providers data crosses the internet.
+
+    Returns
+    -------
+    tuple
+        Empty if the catalog does not know the price. Of several that apply, that of the
+        narrowest origin and then the narrowest destination.
+    """
+    same = origin.partition("/")[0] == destination.partition("/")[0]
+    target = destination if same else "internet"
+    found: dict[tuple[int, int, str, str], list[EgressPrice]] = {}
+    for price in catalog.egress.values():
+        if fnmatchcase(origin, price.origin) and fnmatchcase(target, price.destination):
+            widths = (_literals(price.origin), _literals(price.destination))
+            found.setdefault((*widths, price.origin, price.destination), []).append(
+                price
+            )
+    if not found:
+        return ()
+    return tuple(sorted(found[max(found)], key=lambda price: price.from_gb))
+
+
+def _literals(pattern: str) -> int:
+    """Return how many characters of a pattern are fixed."""
+    return len(pattern) - pattern.count("*")
+
+
+def egress_usd(
+    catalog: Catalog, origin: str | None, destination: str, size_bytes: float
+) -> float:
+    """Return the price of copying data once from one region to another, dollars.
+
+    Parameters
+    ----------
+    origin
+        Region id where the data lies; None: it comes with the job.
+    destination
+        Region id of the nodes.
+    size_bytes
+        Bytes moved; a GB of egress is 1e9 bytes.
+
+    Notes
+    -----
+    Steps of volume are those of one month. A price that the catalog does not know
+    counts as 0; `egress_steps` tells whether it knows one.
+    """
+    if origin is None or origin == destination:
+        return 0.0
+    gigabytes, usd = size_bytes / 1e9, 0.0
+    steps = egress_steps(catalog, origin, destination)
+    free = steps[0].free_gb_per_month if steps else 0.0
+    for step in steps:
+        upper = gigabytes if step.to_gb is None else min(gigabytes, step.to_gb)
+        volume = max(0.0, upper - max(step.from_gb, free))
+        usd += volume * (step.usd_per_gb or 0.0)
+    return usd
+
+
+def standard_server(
+    catalog: Catalog, gpu_id: str, gpus_per_node: int, intra_node: str | None = None
+) -> Server:
+    """Return the usual server with so many GPUs of a kind.
+
+    Parameters
+    ----------
+    gpu_id
+        Id of the GPU.
+    gpus_per_node
+        GPUs of the node; the reference server of the GPU is scaled to it.
+    intra_node
+        Id or alias of the tier between its GPUs, where it is not the usual one.
+
+    Raises
+    ------
+    InputError
+        The catalog does not have the GPU or tier, or no node has so many GPUs.
+    """
+    gpu = catalog.gpus.get(gpu_id)
+    if gpu is None:
+        hint = nearest(gpu_id, catalog.gpus)
+        message = f"the catalog has no GPU '{gpu_id}'"
+        raise InputError([Issue("unknown-name", message, hint=hint)])
+    references = [s for s in catalog.servers.values() if s.standard and s.gpu == gpu_id]
+    exact = [s for s in references if s.gpus_per_node == gpus_per_node]
+    largest = max(references, key=lambda s: (s.gpus_per_node, s.id), default=None)
+    domain = largest.nvlink_domain_gpus if largest else 1
+    if not 1 <= gpus_per_node <= max(NVSWITCH_GPUS, domain):
+        message = f"no node has {gpus_per_node} GPUs of this kind"
+        raise InputError([Issue("out-of-range", message)])
+    if largest is None:
+        server = _bare_server(gpu, gpus_per_node)
+    elif exact and intra_node is None:
+        return exact[0]
+    else:
+        server = _scaled(largest, gpus_per_node)
+    if intra_node is not None:
+        return _joined(server, gpu, _tier(catalog, intra_node))
+    if gpus_per_node == 1:
+        # one GPU has nobody to talk to, except through a rack's switches
+        return server if domain > largest_count(largest) else _alone(server)
+    return server
+
+
+def largest_count(server: Server | None) -> int:
+    """Return the GPUs of a reference server; 1 without one."""
+    return 1 if server is None else server.gpus_per_node
+
+
+def _scaled(reference: Server, gpus_per_node: int) -> Server:
+    """Return a reference server with another number of GPUs, all else in proportion."""
+    share = gpus_per_node / reference.gpus_per_node
+
+    def part(value: float | None) -> float | None:
+        return None if value is None else round(value * share, 3)
+
+    domain = reference.nvlink_domain_gpus
+    wider = domain > reference.gpus_per_node
+    return reference.model_copy(
+        update={
+            "id": f"{gpus_per_node}x-{reference.gpu}",
+            "gpus_per_node": gpus_per_node,
+            "nvlink_domain_gpus": domain if wider else gpus_per_node,
+            "network_gbps": part(reference.network_gbps),
+            "vcpus": part(reference.vcpus),
+            "ram_gb": part(reference.ram_gb),
+            "local_nvme_tb": part(reference.local_nvme_tb),
+            "note": f"Scaled from the reference server {reference.id}.",
+        }
+    )
+
+
+def _bare_server(gpu: Gpu, gpus_per_node: int) -> Server:
+    """Return a server of a GPU that the catalog has no reference server for."""
+    generation = min(gpu.pcie_generation, 5)
+    return Server(
+        id=f"{gpus_per_node}x-{gpu.id}",
+        gpu=gpu.id,
+        gpus_per_node=gpus_per_node,
+        intra_node=f"pcie{generation}" if gpus_per_node > 1 else "none",
+        intra_node_kind="pcie" if gpus_per_node > 1 else "none",
+        intra_node_gb_per_s=_PCIE_GB_PER_S[generation] if gpus_per_node > 1 else 0.0,
+        nvlink_domain_gpus=gpus_per_node,
+        standard=True,
+        source="memory: assumed, PCIe between the cards",
+        as_of=gpu.as_of,
+    )
+
+
+def _alone(server: Server) -> Server:
+    """Return a server of one GPU, without links between GPUs."""
+    return server.model_copy(
+        update={
+            "intra_node": "none",
+            "intra_node_kind": "none",
+            "intra_node_gb_per_s": 0.0,
+            "nvlink_pair_only": False,
+            "nvlink_domain_gpus": 1,
+        }
+    )
+
+
+def _joined(server: Server, gpu: Gpu, tier: IntraNodeTier) -> Server:
+    """Return a server whose GPUs are joined by another tier."""
+    rate = tier.gb_per_s
+    if tier.kind in _LINK_KINDS and gpu.nvlink_gb_per_s:
+        rate = min(rate, gpu.nvlink_gb_per_s)
+    same = tier.id == server.intra_node
+    return server.model_copy(
+        update={
+            "intra_node": tier.id,
+            "intra_node_kind": tier.kind,
+            "intra_node_gb_per_s": server.intra_node_gb_per_s if same else rate,
+            "nvlink_pair_only": tier.pair_only,
+            "nvlink_domain_gpus": (
+                server.nvlink_domain_gpus if same else server.gpus_per_node
+            ),
+        }
+    )
+
+
+def _tier(catalog: Catalog, name: str) -> IntraNodeTier:
+    """Return an intra-node tier by id or alias."""
+    names = {
+        written.casefold(): tier
+        for tier in catalog.intra_node.values()
+        for written in (tier.id, *tier.aliases)
+    }
+    tier = names.get(name.casefold())
+    if tier is None:
+        message = f"the catalog has no link '{name}' between the GPUs of a node"
+        raise InputError([Issue("unknown-name", message, hint=nearest(name, names))])
+    return tier

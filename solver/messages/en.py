@@ -184,7 +184,52 @@ _COLUMNS = {
     "column.removed": "removed",
 }
 
+_NOTICES = {
+    "notice.batch.default": (
+        "no global batch is stated: {sequences:,} sequences are assumed"
+    ),
+    "notice.batch.open": (
+        "no upper limit of the global batch is stated: up to {sequences:,} sequences "
+        "are searched"
+    ),
+    "notice.batch.rounded": (
+        "a global batch of {tokens:,.0f} tokens is {exact:,.2f} sequences of "
+        "{sequence_length:,}: rounded to {sequences:,} sequences, {taken:,} tokens"
+    ),
+    "notice.sequence.default": (
+        "no sequence length is stated: {sequence_length:,} tokens are assumed"
+    ),
+    "notice.sequence.too-long": (
+        "sequences of {sequence_length:,} tokens are longer than the {max_seq:,} "
+        "positions of the model"
+    ),
+    "notice.tokens.compute-optimal": (
+        "compute-optimal: {tokens_per_parameter} tokens for each of {parameters:,.0f} "
+        "parameters are {tokens:,.0f} tokens"
+    ),
+    "notice.tokens.samples.full": (
+        "{samples:,.0f} samples x {epochs:g} epochs, each taken as a whole sequence of "
+        "{length:,} tokens, are {tokens:,.0f} tokens; data.mean_document_tokens says "
+        "otherwise"
+    ),
+    "notice.tokens.samples.packed": (
+        "{samples:,.0f} samples x {epochs:g} epochs of {length:,.0f} tokens on average, "
+        "packed, are {tokens:,.0f} tokens"
+    ),
+    "notice.purchase.own": (
+        "no purchase kind is stated: on demand, and what the offers of your own are "
+        "({kinds})"
+    ),
+    "notice.offer.network": (
+        "offer {offer}: {gbps:,.0f} Gb/s a node of {kind} is taken as the tier {tier}"
+    ),
+    "notice.offer.one-node": (
+        "offer {offer}: no network between its {nodes:,} nodes is stated, so a job uses "
+        "one node"
+    ),
+}
+
 MESSAGES: dict[str, str] = (
-    _HEADLINES | _SECTIONS | _ROWS | _VALUES | _PARTS | _KINDS | _COLUMNS
+    _HEADLINES | _SECTIONS | _ROWS | _VALUES | _PARTS | _KINDS | _COLUMNS | _NOTICES
 )
 """Message id to format string."""

@@ -1,0 +1,87 @@
+"""The model that is trained: from the catalog, a Hugging Face file, or its sizes."""
+
+from __future__ import annotations
+
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from solver.catalog.schema import Architecture
+from solver.errors import InputError
+from solver.scenario import lookup
+from solver.scenario.reading import Reading
+from solver.scenario.schema import ModelSpec, ScenarioFile
+from solver.yaml_source import DataPath
+
+MODEL: DataPath = ("model",)
+
+
+def resolve_model(
+    file: ScenarioFile, base: Traversable | Path | None, reading: Reading
+) -> Architecture | None:
+    """Return the architecture, or None after logging why there is none.
+
+    Parameters
+    ----------
+    file
+        The scenario as written.
+    base
+        Folder that a path is relative to.
+    reading
+        Takes faults.
+    """
+    if reading.is_broken(MODEL) and file.model == "?":
+        return None
+    if isinstance(file.model, ModelSpec):
+        return from_sizes(file.model, reading)
+    if is_config_path(file.model):
+        return _from_config(file.model, base, reading)
+    return lookup.architecture(reading, file.model, MODEL)
+
+
+def is_config_path(written: str) -> bool:
+    """Return whether a model is named by a file rather than by name."""
+    return written.casefold().endswith(".json") or written.startswith(
+        ("./", "../", "/")
+    )
+
+
+def _from_config(
+    written: str, base: Traversable | Path | None, reading: Reading
+) -> Architecture | None:
+    """Return the architecture of a Hugging Face config.json."""
+    from solver.scenario.huggingface import read_config  # only where it is needed
+
+    file = (base or Path()) / written
+    if file.is_dir():
+        file = file / "config.json"
+    if not file.is_file():
+        reading.fault("file-not-found", f"no such file: '{file}'", MODEL)
+        return None
+    try:
+        return read_config(file, str(written))
+    except InputError as error:
+        reading.log.extend(error.issues)
+        return None
+
+
+def from_sizes(spec: ModelSpec, reading: Reading) -> Architecture | None:
+    """Return the architecture of a model given by its sizes."""
+    head_dim = spec.head_dim or spec.hidden // spec.heads or 1
+    sizes = spec.model_dump(exclude={"kv_heads", "head_dim", "moe_ffn"})
+    try:
+        return Architecture(
+            id="inline-model",
+            source=f"stated in {reading.source.where(MODEL)}",
+            as_of=reading.today.isoformat(),
+            kv_heads=spec.kv_heads or spec.heads,
+            head_dim=head_dim,
+            moe_ffn=spec.moe_ffn or (spec.ffn if spec.n_experts else 0),
+            **sizes,
+        )
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            path = (*MODEL, *detail["loc"])
+            reading.fault("wrong-value", detail["msg"], path)
+        return None

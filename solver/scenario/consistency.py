@@ -1,0 +1,202 @@
+"""Faults that only show when two things are held against each other.
+
+Each function finds one kind of problem; `check_all` calls them in order. None stops
+the next, so that all are told at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from solver.catalog.schema import Architecture
+from solver.scenario.reading import Reading
+from solver.scenario.scenario import Workload
+from solver.scenario.schema import (
+    ModelSpec,
+    ObjectiveSpec,
+    RangeSpec,
+    ScenarioFile,
+)
+from solver.yaml_source import DataPath
+
+
+def check_all(
+    file: ScenarioFile,
+    architecture: Architecture | None,
+    workload: Workload,
+    reading: Reading,
+) -> None:
+    """Log every problem of a scenario whose parts are right each by itself."""
+    if isinstance(file.model, ModelSpec):
+        check_heads(file.model, reading)
+        check_experts(file.model, reading)
+        check_latent_attention(file.model, reading)
+    check_too_few_tokens(workload, reading)
+    check_lora(file, architecture, workload, reading)
+    check_framework_method(workload, reading)
+    check_ranges(file, reading)
+    check_zero_stage(file, reading)
+    check_nothing_allowed(file, reading)
+    check_empty_objective(file, reading)
+
+
+def check_heads(model: ModelSpec, reading: Reading) -> None:
+    """Log attention heads that do not divide."""
+    kv_heads = model.kv_heads or model.heads
+    if model.heads % kv_heads:
+        message = f"{model.heads} heads cannot share {kv_heads} key and value heads"
+        reading.fault("not-divisible", message, ("model", "kv_heads"))
+    if model.head_dim is None and model.hidden % model.heads:
+        message = (
+            f"hidden {model.hidden} is not a multiple of {model.heads} heads; "
+            "say head_dim if that is meant"
+        )
+        reading.fault("not-divisible", message, ("model", "heads"))
+
+
+def check_experts(model: ModelSpec, reading: Reading) -> None:
+    """Log a mixture of experts that does not add up."""
+    if model.n_experts == 1:
+        message = "one expert is a dense model: leave n_experts out"
+        reading.fault("contradiction", message, ("model", "n_experts"))
+    if model.n_experts == 0:
+        for key in ("experts_topk", "shared_experts", "moe_ffn", "first_dense_layers"):
+            if getattr(model, key):
+                message = f"'{key}' needs n_experts"
+                reading.fault("contradiction", message, ("model", key), key=True)
+        return
+    if not 1 <= model.experts_topk <= model.n_experts:
+        message = (
+            f"each token visits experts_topk of {model.n_experts} experts: expected "
+            f"1 to {model.n_experts}, not {model.experts_topk}"
+        )
+        reading.fault("contradiction", message, ("model", "experts_topk"))
+    if model.first_dense_layers >= model.layers:
+        message = f"of {model.layers} layers none is left for experts"
+        reading.fault("contradiction", message, ("model", "first_dense_layers"))
+
+
+def check_latent_attention(model: ModelSpec, reading: Reading) -> None:
+    """Log latent attention (MLA) of which only a part is given."""
+    needed = ("kv_lora_rank", "qk_nope_dim", "qk_rope_dim", "v_head_dim")
+    given = [key for key in (*needed, "q_lora_rank") if getattr(model, key)]
+    if given:
+        for key in needed:
+            if not getattr(model, key):
+                message = f"'{key}' is needed beside {given[0]} (latent attention)"
+                reading.fault("missing-key", message, ("model", key))
+
+
+def check_too_few_tokens(workload: Workload, reading: Reading) -> None:
+    """Log a training that is shorter than one step."""
+    needed = workload.batch_min * workload.sequence_length
+    if workload.tokens < needed:
+        message = (
+            f"{workload.tokens:,.0f} tokens are less than one step of "
+            f"{workload.batch_min:,} x {workload.sequence_length:,} = {needed:,}"
+        )
+        key = "tokens" if reading.value(("workload", "tokens")) else "samples"
+        others: list[DataPath] = [
+            ("workload", "global_batch_size"),
+            ("workload", "sequence_length"),
+        ]
+        reading.fault("too-few-tokens", message, ("workload", key), depends_on=others)
+
+
+def check_lora(
+    file: ScenarioFile,
+    architecture: Architecture | None,
+    workload: Workload,
+    reading: Reading,
+) -> None:
+    """Log adapters that are not trained, do not exist, or are no smaller."""
+    spec = file.workload.lora
+    path: DataPath = ("workload", "lora")
+    if spec is None:
+        return
+    if workload.method == "full":
+        message = "the method full trains no adapters: leave lora out, or say lora"
+        reading.fault(
+            "contradiction",
+            message,
+            path,
+            key=True,
+            depends_on=[("workload", "method")],
+        )
+    if architecture is None:
+        return
+    if spec.rank > architecture.hidden:
+        message = f"the rank is larger than the model's width {architecture.hidden:,}"
+        reading.fault("out-of-range", message, (*path, "rank"))
+    if "gate" in spec.targets and not architecture.gated:
+        message = "the model's feed-forward layers have no gate"
+        reading.fault("contradiction", message, (*path, "targets"))
+
+
+def check_framework_method(workload: Workload, reading: Reading) -> None:
+    """Log a method that the framework cannot run."""
+    entry = reading.catalog.frameworks.get(workload.framework)
+    if entry is None or workload.method in entry.methods:
+        return
+    able = [
+        f.id
+        for f in reading.catalog.frameworks.values()
+        if workload.method in f.methods
+    ]
+    message = f"{entry.id} cannot run {workload.method}; {', '.join(able)} can"
+    depends = [("workload", "method")]
+    path: DataPath = ("workload", "framework")
+    reading.fault("framework-lacks-method", message, path, depends_on=depends)
+
+
+def _ranges(file: ScenarioFile) -> Iterator[tuple[DataPath, int | None, int | None]]:
+    """Yield path, smallest and largest value of every range in the constraints."""
+    gpus = file.constraints.gpus
+    yield ("constraints", "gpus"), gpus.min, gpus.max
+    for axis in type(file.constraints.parallelism).model_fields:
+        written = getattr(file.constraints.parallelism, axis)
+        if isinstance(written, RangeSpec):
+            yield ("constraints", "parallelism", axis), written.min, written.max
+
+
+def check_ranges(file: ScenarioFile, reading: Reading) -> None:
+    """Log ranges that hold nothing."""
+    for path, low, high in _ranges(file):
+        if low is not None and high is not None and low > high:
+            message = f"min {low:,} is more than max {high:,}"
+            reading.fault("contradiction", message, (*path, "min"))
+
+
+def check_zero_stage(file: ScenarioFile, reading: Reading) -> None:
+    """Log ZeRO stages that do not exist."""
+    written = file.constraints.parallelism.zero_stage
+    path: DataPath = ("constraints", "parallelism", "zero_stage")
+    if isinstance(written, RangeSpec):
+        stages = {(*path, "min"): written.min or 0, (*path, "max"): written.max or 0}
+    elif isinstance(written, int):
+        stages = {path: written}
+    else:
+        stages = dict(reading.items(path, written or ()))
+    for place, stage in stages.items():
+        if stage > 3:
+            message = f"expected a ZeRO stage of 0 to 3, not {stage}"
+            reading.fault("out-of-range", message, place)
+
+
+def check_nothing_allowed(file: ScenarioFile, reading: Reading) -> None:
+    """Log GPUs that are allowed by name and excluded by the same name."""
+    gpus = file.constraints.gpus
+    excluded = {name.casefold() for name in gpus.exclude}
+    if gpus.types and all(name.casefold() in excluded for name in gpus.types):
+        message = "every GPU that types allows is excluded"
+        reading.fault("contradiction", message, ("constraints", "gpus", "exclude"))
+
+
+def check_empty_objective(file: ScenarioFile, reading: Reading) -> None:
+    """Log an objective that every plan fulfils alike."""
+    objective = file.objective
+    if isinstance(objective, ObjectiveSpec) and not (
+        objective.cost or objective.usd_per_day
+    ):
+        message = "both weights are zero; expected cost or usd_per_day above zero"
+        reading.fault("contradiction", message, ("objective",))

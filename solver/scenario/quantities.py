@@ -1,0 +1,222 @@
+"""Types of scenario fields: how a value may be written, and what it is read as.
+
+Each type parses what people write with `solver.units` and tells editors, through its
+JSON Schema, which forms are accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from solver import units
+from solver.units import QuantityError
+
+MAX_WHOLE = 10**15
+"""Largest whole number that any field accepts."""
+MAX_NUMBER = 1e30
+MAX_TEXT = 500
+"""Characters of a name or a note."""
+
+Parser = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Written:
+    """Annotation of a field that is read by a parser.
+
+    Parameters
+    ----------
+    parse
+        Returns the canonical value, or raises a `QuantityError`.
+    examples
+        How it may be written, for editors.
+    kinds
+        JSON types that it may have.
+    """
+
+    parse: Parser
+    examples: tuple[object, ...] = ()
+    kinds: tuple[str, ...] = ("number", "string")
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Return the schema of a plain validator."""
+        return core_schema.no_info_plain_validator_function(self.parse)
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Return the JSON Schema: the accepted JSON types and examples."""
+        kinds = list(self.kinds)
+        described: dict[str, Any] = {"type": kinds[0] if len(kinds) == 1 else kinds}
+        if self.examples:
+            described["examples"] = list(self.examples)
+        return described
+
+
+def _positive(parse: Parser) -> Parser:
+    """Return a parser that also refuses zero."""
+
+    def parse_positive(value: Any) -> Any:
+        number = parse(value)
+        if number == 0:
+            raise QuantityError("expected more than zero", "out-of-range")
+        return number
+
+    return parse_positive
+
+
+def _limited(parse: Parser, upper: float) -> Parser:
+    """Return a parser that also refuses more than a largest value."""
+
+    def parse_limited(value: Any) -> Any:
+        number = parse(value)
+        if number > upper:
+            message = f"the number is too large; expected at most {upper:g}"
+            raise QuantityError(message, "out-of-range")
+        return number
+
+    return parse_limited
+
+
+def _share(value: Any) -> float:
+    """Return a fraction below one."""
+    fraction = units.parse_fraction(value)
+    if fraction >= 1:
+        message = f"expected less than 100%, not '{value}'"
+        raise QuantityError(message, "out-of-range")
+    return fraction
+
+
+def _confidence(value: Any) -> float:
+    """Return a probability that a limit is kept, strictly between 0 and 1."""
+    fraction = units.parse_fraction(value)
+    if not 0 < fraction < 1:
+        message = f"expected more than 0 and less than 1, not '{value}'"
+        raise QuantityError(message, "out-of-range")
+    return fraction
+
+
+def _tokens(value: Any) -> float | str:
+    """Return a number of tokens, or the words that stand for Chinchilla's rule."""
+    if isinstance(value, str) and word(value) == "compute_optimal":
+        return "compute-optimal"
+    return float(_COUNT(value))
+
+
+def _giga(parse: Parser) -> Parser:
+    """Return a parser whose result is in GB/s rather than bytes/s."""
+    return lambda value: parse(value) / units.GB
+
+
+def text(value: Any) -> str:
+    """Return free text; a number is taken as written."""
+    expected = "expected a word or text"
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise QuantityError(expected, "wrong-type")
+    if isinstance(value, int) and value.bit_length() > MAX_TEXT:
+        raise QuantityError(expected, "wrong-type")
+    written = str(value).strip()
+    if not written or "\x00" in written:
+        raise QuantityError(expected, "wrong-type")
+    if len(written) > MAX_TEXT:
+        message = f"expected at most {MAX_TEXT} characters"
+        raise QuantityError(message, "out-of-range")
+    return written
+
+
+def word(value: Any) -> Any:
+    """Return a word of a fixed list in its canonical spelling: ``on_demand``."""
+    if not isinstance(value, str):
+        return value
+    return value.strip().casefold().replace("-", "_").replace(" ", "_")
+
+
+def any_of(value: Any) -> Any:
+    """Return a list; a single value is a list of one."""
+    return [value] if isinstance(value, str | int | float) else value
+
+
+_COUNT = _positive(_limited(units.parse_count, MAX_NUMBER))
+_WHOLE = _limited(units.parse_whole, MAX_WHOLE)
+
+
+def _seconds(unit: str) -> Parser:
+    """Return a parser of durations whose bare numbers have a unit."""
+    return _limited(partial(units.parse_duration_s, default_unit=unit), 1e11)
+
+
+def _when(value: Any) -> date | float:
+    """Return a date, or a duration in seconds; a bare number is days."""
+    moment = units.parse_date_or_duration(value, "days")
+    if not isinstance(moment, date) and not 0 < moment <= 1e11:
+        message = f"expected a deadline within 3,000 years, not '{value}'"
+        raise QuantityError(message, "out-of-range")
+    return moment
+
+
+def _day(value: Any) -> date:
+    """Return a date."""
+    expected = "expected a date such as 2027-03-31 (year-month-day)"
+    if not isinstance(value, str | date):
+        raise QuantityError(expected, "wrong-type")
+    try:
+        day = units.parse_date_or_duration(value)
+    except QuantityError as error:
+        if error.code == "out-of-range":
+            raise
+        raise QuantityError(expected, "wrong-type") from None
+    if not isinstance(day, date):
+        raise QuantityError(expected, "wrong-type")
+    return day
+
+
+def _bandwidth() -> Parser:
+    """Return a parser of bytes/s whose bare numbers are GB/s."""
+    parse = partial(units.parse_bandwidth_bytes_per_s, default_unit="GB/s")
+    return _limited(parse, MAX_NUMBER)
+
+
+Text = Annotated[str, Written(text, kinds=("string",))]
+Count = Annotated[float, Written(_COUNT, ("52k", 4096))]
+TokenCount = Annotated[
+    float | Literal["compute-optimal"], Written(_tokens, ("2T", "compute-optimal"))
+]
+Whole = Annotated[int, Written(_WHOLE, (64,))]
+PositiveWhole = Annotated[int, Written(_positive(_WHOLE), (64,))]
+Rate = Annotated[
+    float, Written(_limited(units.parse_rate_per_s, MAX_NUMBER), ("1.2M tokens/s",))
+]
+Hours = Annotated[float, Written(_seconds("hours"), ("4 hours",))]
+PositiveSeconds = Annotated[float, Written(_positive(_seconds("s")), ("60 s", 60))]
+When = Annotated[date | float, Written(_when, ("30 days", "2027-03-31"))]
+Day = Annotated[date, Written(_day, ("2027-03-31",), ("string",))]
+Bytes = Annotated[
+    float,
+    Written(
+        _positive(_limited(partial(units.parse_bytes, default_unit="GB"), MAX_NUMBER)),
+        ("8 TB",),
+    ),
+]
+Bandwidth = Annotated[float, Written(_bandwidth(), ("10 GB/s",))]
+GigabytesPerSecond = Annotated[float, Written(_giga(_bandwidth()), (300, "300 GB/s"))]
+Gbps = Annotated[float, Written(_limited(units.parse_gbps, 1e9), (400, "400 Gb/s"))]
+PositiveGbps = Annotated[
+    float, Written(_positive(_limited(units.parse_gbps, 1e9)), (3200, "3.2 Tb/s"))
+]
+Usd = Annotated[float, Written(_limited(units.parse_usd, 1e15), ("$250k", 2.5))]
+Fraction = Annotated[float, Written(units.parse_fraction, ("10%", 0.1))]
+Share = Annotated[float, Written(_share, ("10%", 0.1))]
+Confidence = Annotated[float, Written(_confidence, (0.5, 0.9, "90%"))]
+PositiveNumber = Annotated[float, Written(_COUNT, (1.5,))]
+NumberOrZero = Annotated[
+    float, Written(_limited(units.parse_count, MAX_NUMBER), (1, 0.5))
+]

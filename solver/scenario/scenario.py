@@ -1,0 +1,168 @@
+"""A scenario after reading, checking and resolving names: what the planner works on.
+
+Everything is in canonical units and every name is a catalog id, so that nothing
+downstream parses text or knows defaults.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal
+
+from solver.catalog.schema import Architecture, Offer, Server, StorageTier
+from solver.plan import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A bound from below and above, or an explicit set; None means free."""
+
+    min: float | None = None
+    max: float | None = None
+    values: tuple[int, ...] | None = None
+
+    def allows(self, value: float) -> bool:
+        """Whether ``value`` lies within."""
+        if self.values is not None and value not in self.values:
+            return False
+        return (self.min is None or value >= self.min) and (
+            self.max is None or value <= self.max
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What is trained and how."""
+
+    method: Literal["full", "lora", "qlora"]
+    start: Literal["scratch", "checkpoint"]
+    tokens: float
+    sequence_length: int
+    batch_min: int
+    batch_target: int
+    batch_max: int
+    precision: str
+    optimizer: str
+    """Id in the catalog's optimizers."""
+    framework: str
+    lora_rank: int = 16
+    lora_targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DataSpec:
+    """The training data."""
+
+    size_bytes: float
+    size_is_assumed: bool
+    """Derived from tokens x bytes_per_token, not stated."""
+    bytes_per_token: float
+    mean_document_tokens: float | None = None
+    location: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """cost, time, or their weighted sum in dollars."""
+
+    kind: Literal["cost", "time", "weighted"]
+    cost_weight: float = 1.0
+    usd_per_day: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """The user's limits; None and empty mean 'no limit'. Sets hold catalog ids."""
+
+    deadline_s: float | None = None
+    budget_usd: float | None = None
+    min_tokens_per_s: float | None = None
+    regions: tuple[str, ...] | None = None
+    """Region ids ``provider/region``."""
+    countries: tuple[str, ...] | None = None
+    providers: tuple[str, ...] | None = None
+    gpu_types: tuple[str, ...] | None = None
+    gpu_exclude: tuple[str, ...] = ()
+    gpus: Range = field(default_factory=Range)
+    gpus_per_node: Range = field(default_factory=Range)
+    intra_node_min_gb_per_s: float | None = None
+    intra_node_kinds: tuple[str, ...] | None = None
+    network_min_gbps_per_gpu: float | None = None
+    network_kinds: tuple[str, ...] | None = None
+    storage_kinds: tuple[str, ...] | None = None
+    storage_min_read_bytes_per_s: float | None = None
+    purchase: tuple[str, ...] = ("on_demand",)
+    parallelism: dict[str, Range] = field(default_factory=dict)
+    """tp, pp, cp, ep, dp, virtual_stages, micro_batch, zero_stage -> Range."""
+    recompute: tuple[str, ...] | None = None
+    memory_headroom: float = 0.10
+    confidence: float = 0.5
+    stated: frozenset[str] = frozenset()
+    """Rule ids that the user wrote something for (others are defaults)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overheads:
+    """Time around training."""
+
+    setup_s: float = 4 * 3600.0
+    queue_s: float = 0.0
+    evaluation_fraction: float = 0.0
+    """Extra time as a fraction of training."""
+
+
+@dataclass(frozen=True, slots=True)
+class PriceRule:
+    """A negotiated discount; None fields match everything."""
+
+    discount: float
+    provider: str | None = None
+    region: str | None = None
+    gpu: str | None = None
+    purchase: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long and how hard to search."""
+
+    time_s: float = 60.0
+    gap: float = 0.0
+    workers: int = 1
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class InlineSupply:
+    """A user's own offers as catalog records, to be used alone or on top."""
+
+    offers: tuple[Offer, ...] = ()
+    servers: tuple[Server, ...] = ()
+    storage: tuple[StorageTier, ...] = ()
+    countries: dict[str, str] = field(default_factory=dict)
+    """Region id -> country code of regions that the catalog does not know."""
+    with_catalog: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One question, ready to be answered."""
+
+    name: str
+    file: str
+    architecture: Architecture
+    workload: Workload
+    data: DataSpec
+    objective: Objective
+    constraints: Constraints
+    stock_unknown_nodes: int
+    stock_stated: bool
+    overheads: Overheads
+    prices: tuple[PriceRule, ...]
+    supply: InlineSupply
+    limits: Limits
+    start_date: date
+    """The plan's day 0 (a deadline that is a date is counted from it)."""
+    notices: tuple[Message, ...] = ()
+    """Repairs made openly while reading (a batch rounded to whole sequences ...)."""

@@ -1,0 +1,396 @@
+"""The scenario file as people write it, key by key.
+
+Every key but ``model`` and ``workload`` may be left out, and a key without a value is
+as good as left out. Names are still as written here; `solver.scenario.load` resolves
+them. The docstring under a field is its help in editors
+(``gpuplan scenarios schema``) and in ``docs/scenario-fields.md``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import (
+    Tag,
+)
+
+from solver.catalog.schema import (
+    IntraNodeKind,
+    NetworkKind,
+    PurchaseKind,
+    StorageKind,
+)
+from solver.scenario.quantities import (
+    Bandwidth,
+    Bytes,
+    Confidence,
+    Count,
+    Fraction,
+    Gbps,
+    GigabytesPerSecond,
+    Hours,
+    NumberOrZero,
+    PositiveNumber,
+    PositiveSeconds,
+    PositiveWhole,
+    Rate,
+    Share,
+    Text,
+    TokenCount,
+    Usd,
+    When,
+    Whole,
+)
+from solver.scenario.spec import AnyOf, Form, Names, Spec, Spelled
+from solver.scenario.supply_schema import OfferSpec, PriceSpec
+
+Method = Literal["full", "lora", "qlora"]
+Start = Literal["scratch", "checkpoint"]
+Precision = Literal["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32"]
+Recompute = Literal["none", "selective", "full"]
+LoraTarget = Literal["q", "k", "v", "o", "gate", "up", "down"]
+
+
+class ModelSpec(Spec):
+    """A decoder-only transformer, given by its sizes."""
+
+    name: Text = "inline model"
+    """What to call it."""
+    layers: PositiveWhole
+    """Transformer layers."""
+    hidden: PositiveWhole
+    """Width of the residual stream."""
+    ffn: PositiveWhole
+    """Width of the feed-forward layer (of the dense one in a mixture of experts)."""
+    heads: PositiveWhole
+    """Attention heads (of queries)."""
+    kv_heads: PositiveWhole | None = None
+    """Heads of keys and values. Default: `heads`."""
+    head_dim: PositiveWhole | None = None
+    """Size of a head. Default: hidden / heads."""
+    vocab: PositiveWhole
+    """Rows of the embedding."""
+    max_seq: PositiveWhole | None = None
+    """Longest sequence that the positions allow, tokens."""
+    gated: bool = True
+    """Whether the feed-forward layer is gated (SwiGLU: three matrices, not two)."""
+    tied_embeddings: bool = False
+    """Whether embedding and output head share their weights."""
+    linear_bias: bool = False
+    """Whether linear layers have biases."""
+    layer_norm: bool = False
+    """LayerNorm (weight and bias) instead of RMSNorm (weight)."""
+    learned_positions: Whole = 0
+    """Rows of a learned position embedding."""
+    sliding_window: Whole = 0
+    """Tokens that attention looks back; 0: all."""
+    dropout: bool = False
+    """Whether training applies dropout."""
+    n_experts: Whole = 0
+    """Routed experts of a mixture-of-experts layer; 0: dense."""
+    experts_topk: Whole = 0
+    """Routed experts that each token visits."""
+    shared_experts: Whole = 0
+    """Experts that every token visits."""
+    moe_ffn: Whole = 0
+    """Width of one expert. Default: `ffn`."""
+    first_dense_layers: Whole = 0
+    """Leading layers without experts."""
+    moe_layer_freq: PositiveWhole = 1
+    """Every how many layers there are experts."""
+    q_lora_rank: Whole = 0
+    """Rank of the compressed queries of latent attention (MLA)."""
+    kv_lora_rank: Whole = 0
+    """Rank of the compressed keys and values of latent attention (MLA)."""
+    qk_nope_dim: Whole = 0
+    """Size of a query head without rotary positions (MLA)."""
+    qk_rope_dim: Whole = 0
+    """Size of a query head's rotary part (MLA)."""
+    v_head_dim: Whole = 0
+    """Size of a value head (MLA)."""
+
+
+class BatchSpec(Spec):
+    """The global batch, in tokens or sequences, exactly or within limits."""
+
+    tokens: Count | None = None
+    """Tokens a step; rounded to whole sequences, which the plan says."""
+    sequences: PositiveWhole | None = None
+    """Sequences a step."""
+    tolerance: Share | None = None
+    """How far the batch may be from `tokens` or `sequences`. Default: not at all."""
+    min: PositiveWhole | None = None
+    """Fewest sequences a step."""
+    max: PositiveWhole | None = None
+    """Most sequences a step."""
+
+
+class LoraSpec(Spec):
+    """The adapters of lora and qlora."""
+
+    rank: PositiveWhole = 16
+    """Rank of the adapters. Default: 16."""
+    targets: Annotated[tuple[Annotated[LoraTarget, Spelled], ...], AnyOf] = ()
+    """Linear layers with adapters. Default: all of q, k, v, o, gate, up, down."""
+
+
+class WorkloadSpec(Spec):
+    """What is trained, on how much, and how."""
+
+    method: Annotated[Method, Spelled] = "full"
+    """full (all weights), lora (adapters) or qlora (adapters on a 4-bit base)."""
+    start: Annotated[Start, Spelled] | None = None
+    """scratch, or checkpoint for fine-tuning. Default: scratch for full, else
+    checkpoint."""
+    tokens: TokenCount | None = None
+    """Tokens to train on, or compute-optimal (20 a parameter, Chinchilla). This or
+    `samples` is needed."""
+    samples: Count | None = None
+    """Samples of the data set, instead of `tokens`."""
+    epochs: PositiveNumber | None = None
+    """Passes over the samples. Default: 1."""
+    sequence_length: PositiveWhole | None = None
+    """Tokens a sequence. Default: 4096, or what the model allows if that is less."""
+    global_batch_size: (
+        Annotated[
+            Annotated[PositiveWhole, Tag("<value>")]
+            | Annotated[BatchSpec, Tag("<mapping>")],
+            Form,
+        ]
+        | None
+    ) = None
+    """Sequences a step; or {tokens: 4M}, {sequences: 1024, tolerance: 5%} or
+    {min: 900, max: 1200}. Default: about 4M tokens from scratch, else 128 sequences."""
+    precision: Annotated[Precision, Spelled] = "bf16"
+    """bf16, fp16, fp8, mxfp8, nvfp4 or fp32; a GPU that lacks it is not used."""
+    optimizer: Text | None = None
+    """adamw, paged-adamw-8bit ...; see `gpuplan catalog list optimizers`. Default: the
+    framework's."""
+    framework: Text | None = None
+    """megatron, deepspeed, pytorch-fsdp, torchtitan, nanotron or hf-trainer. Default:
+    megatron from scratch, pytorch-fsdp for full fine-tuning, hf-trainer for LoRA."""
+    lora: LoraSpec | None = None
+    """The adapters; only with the methods lora and qlora."""
+
+
+class DataFileSpec(Spec):
+    """The training data."""
+
+    size: Bytes | None = None
+    """Size of the data set, as `8 TB`; a bare number is GB. Default: tokens of one
+    epoch x `bytes_per_token`."""
+    bytes_per_token: PositiveNumber = 4.0
+    """Bytes read for each token. Default: 4."""
+    mean_document_tokens: Count | None = None
+    """Mean length of a document, tokens: what attention covers where kernels mask
+    documents. Default: the whole sequence."""
+    location: Text | None = None
+    """Region that the data lies in: provider/region."""
+
+
+class ObjectiveSpec(Spec):
+    """A weighted sum of money and time, in USD."""
+
+    cost: NumberOrZero = 1.0
+    """Weight of the cost. Default: 1."""
+    usd_per_day: Usd = 0.0
+    """What a day less is worth, USD."""
+
+
+class GpusSpec(Spec):
+    """Which GPUs, and how many."""
+
+    types: Names = ()
+    """GPUs allowed; a family such as A100 means all its members."""
+    exclude: Names = ()
+    """GPUs not allowed; a family means all its members."""
+    min: PositiveWhole | None = None
+    """Fewest GPUs."""
+    max: PositiveWhole | None = None
+    """Most GPUs."""
+    per_node: Annotated[tuple[PositiveWhole, ...], AnyOf] = ()
+    """GPUs a node, any of these."""
+
+
+class IntraNodeSpec(Spec):
+    """How the GPUs of a node are joined."""
+
+    min_gb_per_s: GigabytesPerSecond | None = None
+    """Least bandwidth, GB/s per GPU and direction."""
+    kinds: Annotated[tuple[Annotated[IntraNodeKind, Spelled], ...], AnyOf] = ()
+    """nvswitch, nvlink, pcie or none, any of these."""
+
+
+class NetworkSpec(Spec):
+    """How nodes are joined."""
+
+    min_gbps_per_gpu: Gbps | None = None
+    """Least bandwidth, Gb/s for each GPU of a node."""
+    kinds: Annotated[tuple[Annotated[NetworkKind, Spelled], ...], AnyOf] = ()
+    """infiniband, roce, efa, tcpx or ethernet, any of these."""
+
+
+class StorageConstraintSpec(Spec):
+    """Where data and checkpoints may lie."""
+
+    kinds: Annotated[tuple[Annotated[StorageKind, Spelled], ...], AnyOf] = ()
+    """local_nvme, nvme_raid, parallel_fs, network_fs, block or object_store."""
+    min_read: Bandwidth | None = None
+    """Least reading rate of the job, as `10 GB/s`; a bare number is GB/s."""
+
+
+class RangeSpec(Spec):
+    """Limits of a whole number."""
+
+    min: Whole | None = None
+    """Smallest value."""
+    max: Whole | None = None
+    """Largest value."""
+
+
+Degrees = Annotated[
+    Annotated[PositiveWhole, Tag("<value>")]
+    | Annotated[tuple[PositiveWhole, ...], Tag("<list>")]
+    | Annotated[RangeSpec, Tag("<mapping>")],
+    Form,
+]
+"""8, or [4, 8], or {min: 1, max: 8}."""
+Stages = Annotated[
+    Annotated[Whole, Tag("<value>")]
+    | Annotated[tuple[Whole, ...], Tag("<list>")]
+    | Annotated[RangeSpec, Tag("<mapping>")],
+    Form,
+]
+"""As `Degrees`, and zero is allowed."""
+
+
+class ParallelismSpec(Spec):
+    """Limits of the parallel layout; each is 8, or [4, 8], or {min: 1, max: 8}."""
+
+    tp: Degrees | None = None
+    """Tensor-parallel degree."""
+    pp: Degrees | None = None
+    """Pipeline stages."""
+    cp: Degrees | None = None
+    """Context-parallel degree."""
+    ep: Degrees | None = None
+    """Expert-parallel degree."""
+    dp: Degrees | None = None
+    """Data-parallel replicas."""
+    virtual_stages: Degrees | None = None
+    """Model chunks of each pipeline stage (interleaving)."""
+    micro_batch: Degrees | None = None
+    """Sequences of a micro-batch."""
+    zero_stage: Stages | None = None
+    """0 to 3: what is sharded over data-parallel ranks (FSDP is 3)."""
+    recompute: Annotated[tuple[Annotated[Recompute, Spelled], ...], AnyOf] = ()
+    """none, selective or full: activations computed again in the backward pass."""
+
+
+class ConstraintsSpec(Spec):
+    """Limits that the plan has to keep; what is left out is not limited."""
+
+    deadline: When | None = None
+    """Duration from the start of the plan, everything included, as `30 days` (a bare
+    number is days); or the date on whose first hour training has to be finished."""
+    budget: Usd | None = None
+    """Most that everything may cost, USD."""
+    min_tokens_per_s: Rate | None = None
+    """Least training speed, tokens/s."""
+    regions: Names = ()
+    """Regions allowed: provider/region, or a bare region name of any provider."""
+    countries: Names = ()
+    """Countries allowed: two-letter codes or names."""
+    providers: Names = ()
+    """Providers allowed."""
+    gpus: GpusSpec = GpusSpec()
+    """Which GPUs, and how many."""
+    intra_node: IntraNodeSpec = IntraNodeSpec()
+    """How the GPUs of a node are joined."""
+    network: NetworkSpec = NetworkSpec()
+    """How nodes are joined."""
+    storage: StorageConstraintSpec = StorageConstraintSpec()
+    """Where data and checkpoints may lie."""
+    purchase: Annotated[tuple[Annotated[PurchaseKind, Spelled], ...], AnyOf] = ()
+    """on_demand, spot, reserved, monthly or owned, any of these. Default: on_demand,
+    and what the offers of your own are."""
+    parallelism: ParallelismSpec = ParallelismSpec()
+    """Limits of the parallel layout."""
+    memory_headroom: Share = 0.10
+    """Part of the card's usable memory that stays free. Default: 10%."""
+    confidence: Confidence = 0.5
+    """Probability at which limits have to hold. Default: 0.5, the expectation."""
+
+
+class StockSpec(Spec):
+    """What is assumed where stock is not known."""
+
+    unknown_nodes: PositiveWhole = 64
+    """Nodes of an offer whose stock is not known. Default: 64."""
+
+
+class OverheadsSpec(Spec):
+    """Time around training."""
+
+    setup: Hours = 4 * 3600.0
+    """From the first paid hour to the first step; a bare number is hours. Default: 4
+    hours."""
+    queue: Hours = 0.0
+    """Waiting for the servers, unpaid; a bare number is hours. Default: 0."""
+    evaluation: Fraction = 0.0
+    """Extra time as a fraction of training. Default: 0."""
+
+
+class LimitsSpec(Spec):
+    """How long and how hard to search."""
+
+    time: PositiveSeconds = 60.0
+    """Time limit of the search; a bare number is seconds. Default: 60 s."""
+    gap: Share = 0.0
+    """Relative gap to the bound at which to stop. Default: 0, a proof."""
+    workers: PositiveWhole = 1
+    """Threads of the solver. Default: 1, which is reproducible."""
+    seed: Whole = 0
+    """Seed of the solver. Default: 0."""
+
+
+class ScenarioFile(Spec):
+    """A question to gpuplan: which GPU servers train this model best."""
+
+    name: Text | None = None
+    """What to call the scenario. Default: the file's name."""
+    model: Annotated[
+        Annotated[Text, Tag("<value>")] | Annotated[ModelSpec, Tag("<mapping>")],
+        Form,
+    ]
+    """A model of the catalog, a path to a Hugging Face config.json, or the sizes
+    {layers, hidden, ffn, heads, vocab ...}."""
+    workload: WorkloadSpec
+    """What is trained, on how much, and how."""
+    data: DataFileSpec = DataFileSpec()
+    """The training data."""
+    objective: Annotated[
+        Annotated[Annotated[Literal["cost", "time"], Spelled], Tag("<value>")]
+        | Annotated[ObjectiveSpec, Tag("<mapping>")],
+        Form,
+    ] = "cost"
+    """cost, time, or {cost: 1, usd_per_day: 500}. Default: cost; ties are broken by
+    the other."""
+    constraints: ConstraintsSpec = ConstraintsSpec()
+    """Limits that the plan has to keep."""
+    stock: StockSpec = StockSpec()
+    """What is assumed where stock is not known."""
+    overheads: OverheadsSpec = OverheadsSpec()
+    """Time around training."""
+    prices: tuple[PriceSpec, ...] = ()
+    """Negotiated discounts on list prices."""
+    offers: Annotated[
+        Annotated[Text, Tag("<value>")]
+        | Annotated[tuple[OfferSpec, ...], Tag("<list>")],
+        Form,
+    ] = ()
+    """Offers of your own, or a CSV file of them (path relative to the scenario)."""
+    catalog: Annotated[Literal["include"], Spelled] | None = None
+    """include: use the catalog's offers beside your own. Default: your own alone."""
+    limits: LimitsSpec = LimitsSpec()
+    """How long and how hard to search."""

@@ -1,0 +1,136 @@
+"""The scenario's offers and prices as people write them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, Tag
+
+from solver.catalog.schema import NetworkKind, PurchaseKind, StorageKind
+from solver.scenario.quantities import (
+    Bandwidth,
+    Bytes,
+    Day,
+    NumberOrZero,
+    PositiveGbps,
+    PositiveNumber,
+    PositiveWhole,
+    Share,
+    Text,
+    Usd,
+)
+from solver.scenario.spec import AnyOf, Form, Spec, Spelled
+
+
+class PriceSpec(Spec):
+    """A negotiated price; it applies to every offer that all its keys match."""
+
+    provider: Text | None = None
+    """Provider. Default: every one."""
+    region: Text | None = None
+    """Region. Default: every one."""
+    gpu: Text | None = None
+    """GPU. Default: every one."""
+    purchase: Annotated[PurchaseKind, Spelled] | None = None
+    """Purchase kind. Default: every one."""
+    discount: Share
+    """Part of the list price that is not paid, as `20%`."""
+
+
+class OwnNetworkSpec(Spec):
+    """The fabric between the nodes of an offer of one's own."""
+
+    gbps_per_node: PositiveGbps
+    """Sum of a node's NICs, Gb/s."""
+    kind: Annotated[NetworkKind, Spelled]
+    """infiniband, roce, efa, tcpx or ethernet."""
+
+
+class OwnStorageSpec(Spec):
+    """A storage tier of an offer of one's own."""
+
+    name: Text
+    """What to call it."""
+    kind: Annotated[StorageKind, Spelled]
+    """local_nvme, nvme_raid, parallel_fs, network_fs, block or object_store."""
+    read: Bandwidth
+    """Reading rate of a node, as `10 GB/s`; a bare number is GB/s."""
+    write: Bandwidth
+    """Writing rate of a node, as `5 GB/s`; a bare number is GB/s."""
+    total_read: Bandwidth | None = None
+    """Reading rate of all nodes together. Default: no limit but the nodes'."""
+    total_write: Bandwidth | None = None
+    """Writing rate of all nodes together. Default: no limit but the nodes'."""
+    usd_per_gb_month: Usd = 0.0
+    """Price, USD per GB and month. Default: 0, it comes with the nodes."""
+    capacity: Bytes | None = None
+    """Capacity, of a node for local tiers. Default: as much as is needed."""
+    gpudirect: bool = False
+    """Whether reads land in GPU memory without the host (GPUDirect Storage)."""
+
+
+class DeliverySpec(Spec):
+    """Nodes that become available on a date."""
+
+    start: Day | None = Field(default=None, alias="from")
+    """Date. Default: now."""
+    nodes: PositiveWhole
+    """How many more."""
+
+
+class OfferSpec(Spec):
+    """An offer of one's own: a server, its price and where it stands."""
+
+    name: Text
+    """What to call it; each offer has its own name."""
+    gpu: Text
+    """One GPU of the catalog."""
+    gpus_per_node: PositiveWhole
+    """GPUs of a server."""
+    network: OwnNetworkSpec | None = None
+    """Fabric between nodes. Default: none is known, so a job uses one node."""
+    min_nodes: PositiveWhole = 1
+    """Fewest nodes that can be rented. Default: 1."""
+    max_nodes: PositiveWhole | None = None
+    """Nodes in stock. Default: not known, see `stock.unknown_nodes`."""
+    available: tuple[DeliverySpec, ...] = ()
+    """Stock by date: [{from: 2027-01-01, nodes: 8}]."""
+    usd_per_gpu_hour: Usd | None = None
+    """On-demand price of a GPU, USD/h. Without any price the offer is owned and
+    free."""
+    usd_per_node_hour: Usd | None = None
+    """On-demand price of a node, USD/h."""
+    usd_per_node_month: Usd | None = None
+    """Price of a node for a month of 730 hours, USD; whole months are paid."""
+    spot_usd_per_gpu_hour: Usd | None = None
+    """Spot price of a GPU, USD/h."""
+    intra_node: Text | None = None
+    """Fabric inside a node: a tier such as nvswitch-nvlink4, or nvswitch, nvlink,
+    pcie, none. Default: what the GPU's standard server has."""
+    region: Text | None = None
+    """Where it stands; free text. Two letters are read as the country, too."""
+    country: Text | None = None
+    """Country: a two-letter code or a name."""
+    provider: Text | None = None
+    """Who offers it. Default: `name`."""
+    ram_gb: PositiveNumber | None = None
+    """Host memory of a node, GB."""
+    vcpus: PositiveNumber | None = None
+    """Host threads of a node."""
+    local_nvme_tb: NumberOrZero | None = None
+    """Local NVMe of a node, TB."""
+    storage: Annotated[
+        tuple[
+            Annotated[
+                Annotated[Text, Tag("<value>")]
+                | Annotated[OwnStorageSpec, Tag("<mapping>")],
+                Form,
+            ],
+            ...,
+        ],
+        AnyOf,
+    ] = ()
+    """Storage tiers: names of the catalog, or {name, kind, read, write ...}. Default:
+    local NVMe, free and enough."""
+    note: Text | None = None
+    """Anything worth knowing."""

@@ -49,7 +49,7 @@ bench: .venv/.installed-dev
 	$(BIN)/python -m tests.benchmarks
 
 docs: .venv/.installed-dev
-	$(BIN)/typer solver.cli.app utils docs --name gpuplan --output docs/cli.md
+	$(BIN)/python tools/build_docs.py
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

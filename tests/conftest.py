@@ -4,8 +4,8 @@ import os
 
 from hypothesis import settings
 
-# The gate tries the same examples each time and forgives a busy machine. To look for new
-# ones: HYPOTHESIS_PROFILE=search make test
+# The gate tries the same examples each time and forgives a busy machine.
+# To look for new ones: HYPOTHESIS_PROFILE=search make test
 settings.register_profile("gate", deadline=None, derandomize=True, database=None)
 settings.register_profile("search", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))

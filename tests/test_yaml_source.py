@@ -307,10 +307,22 @@ documents = st.recursive(
 )
 
 
+class Quoting(yaml.SafeDumper):
+    """Writes every string in quotes: PyYAML and we differ in which need them."""
+
+
+Quoting.add_representer(
+    str,
+    lambda dumper, text: dumper.represent_scalar(
+        "tag:yaml.org,2002:str", text, style='"'
+    ),
+)
+
+
 @given(st.dictionaries(st.from_regex(r"\A[a-z]{1,6}\Z"), documents, max_size=4))
 def test_what_is_written_is_read(data: dict[str, Any]) -> None:
     """Tests that data written as YAML comes back, each part with its place."""
-    text = yaml.safe_dump(data, allow_unicode=True)
+    text = yaml.dump(data, Dumper=Quoting, allow_unicode=True)
     source = load_yaml(text, "f.yaml")
     assert source.data == data
     assert load_plain(text, "f.yaml") == data

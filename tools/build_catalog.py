@@ -10,6 +10,7 @@ of regions are not taken over because of their licence.
 import argparse
 import json
 import shutil
+import sys
 from pathlib import Path
 
 from catalog_facts.gpus import build_gpus
@@ -36,7 +37,8 @@ def main() -> None:
     parser.add_argument("--facts", type=Path, required=True, help="folder of the facts")
     parser.add_argument("--out", type=Path, required=True, help="the catalog's folder")
     arguments = parser.parse_args()
-    print(json.dumps(build(arguments.facts, arguments.out), indent=2))
+    counts = build(arguments.facts, arguments.out)
+    sys.stdout.write(json.dumps(counts, indent=2) + "\n")
 
 
 def build(facts: Path, out: Path) -> dict[str, object]:

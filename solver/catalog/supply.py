@@ -293,15 +293,9 @@ def standard_server(
         server = _scaled(largest, gpus_per_node)
     if intra_node is not None:
         return _joined(server, gpu, _tier(catalog, intra_node))
-    if gpus_per_node == 1:
-        # one GPU has nobody to talk to, except through a rack's switches
-        return server if domain > largest_count(largest) else _alone(server)
-    return server
-
-
-def largest_count(server: Server | None) -> int:
-    """Return the GPUs of a reference server; 1 without one."""
-    return 1 if server is None else server.gpus_per_node
+    # one GPU has nobody to talk to, except through the switches of a rack
+    in_rack = largest is not None and domain > largest.gpus_per_node
+    return _alone(server) if gpus_per_node == 1 and not in_rack else server
 
 
 def _scaled(reference: Server, gpus_per_node: int) -> Server:

@@ -161,8 +161,8 @@ _NOTES: Mapping[str, str] = {
     "MI250X": "One of the module's two dies, since each is a device of its own to "
     "software: half of the module's memory, rates, links and power. A server with 4 "
     "modules has 8 of these.",
-    "MI300X": "FP8 is the FNUZ kind. 448 GB/s only to all seven others together; a pair "
-    "has 64 GB/s.",
+    "MI300X": "FP8 is the FNUZ kind. 448 GB/s only to all seven others together; a "
+    "pair has 64 GB/s.",
     "MI325X": "448 GB/s only to all seven others together; a pair has 64 GB/s.",
     "MI355X": "535.5 GB/s only to all seven others together; a pair has 76.5 GB/s.",
     "Gaudi2": "3 of 24 links of 100 GbE a card leave the server. Number of compute "

@@ -1,5 +1,6 @@
 """Transformer architectures."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,7 @@ def build_architectures(facts: Path, out: Path) -> int:
 
 def _key(name: str) -> str:
     """Return a name as it is compared."""
-    return "".join(c for c in name.casefold() if c.isalnum())
+    return re.sub(r"(?<!\d)\.|\.(?!\d)|[^a-z0-9.]", "", name.casefold())
 
 
 def _aliases(row: Mapping[str, str], name: str, taken: dict[str, str]) -> list[str]:
@@ -97,9 +98,10 @@ def _aliases(row: Mapping[str, str], name: str, taken: dict[str, str]) -> list[s
         hf_name,
         *_ALIASES.get(name, ()),
     ):
-        if alias and taken.setdefault(_key(alias), name) == name:
-            if _key(alias) != _key(name) and alias not in found:
-                found.append(alias)
+        if not alias or taken.setdefault(_key(alias), name) != name:
+            continue
+        if _key(alias) != _key(name) and alias not in found:
+            found.append(alias)
     return found
 
 
@@ -125,10 +127,13 @@ def _entry(row: Mapping[str, str], name: str, taken: dict[str, str]) -> dict[str
     if row["pos_emb"] == "alibi":
         notes.append("ALiBi positions.")
     dropout = row["family"] in _DROPOUT_FAMILIES
+    hf_id = row["hf_id"] if "/" in row["hf_id"] or name.startswith("gpt2") else ""
+    if hf_id and taken.setdefault(_key(hf_id), name) != name:
+        hf_id = ""  # another entry of the same model has it
     return {
         "name": row["model"],
         "family": row["family"],
-        "hf_id": row["hf_id"] if "/" in row["hf_id"] or name.startswith("gpt2") else "",
+        "hf_id": hf_id,
         "aliases": _aliases(row, name, taken),
         "reported_params_b": number(row["reported_params_b"]),
         "active_params_b": number(row["active_params_b"]),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -229,7 +230,7 @@ _AMERICA_EUROPE = {
 def _scopes(provider: str, text: str) -> tuple[str, ...]:
     """Return the patterns over region ids that a scope of the facts means."""
     simple = {
-        "us-east-1": "aws/us-*",
+        "us-east-1": "aws/*",
         "us region": "aws/us-*",
         "eastus": "azure/*",
         "us-east1": "gcp/*",
@@ -260,9 +261,10 @@ def build_egress(facts: Path, out: Path) -> int:
     """Write ``egress.csv``; return the number of rows."""
     table = []
     for row in rows(facts, "egress.csv"):
-        for origin in _scopes(row["provider"], row["src_scope"]):
-            for destination in _scopes(row["provider"], row["dst_scope"]):
-                table.append(_egress(row, origin, destination))
+        ends = [
+            _scopes(row["provider"], row[key]) for key in ("src_scope", "dst_scope")
+        ]
+        table += [_egress(row, origin, target) for origin, target in product(*ends)]
     columns = (
         "id",
         "origin",
@@ -348,7 +350,8 @@ _RATES: tuple[tuple[Any, ...], ...] = (
         None,
         _LLAMA,
         _RSC1_JOBS,
-        "derived: RSC-1 node failures; spread from Llama 3 405B and RSC-1's 1,024-GPU jobs",
+        "derived: RSC-1 node failures; spread from Llama 3 405B and RSC-1's jobs of 1,024 "
+        "GPUs",
         "2024-10",
         "mean time between interruptions of N GPUs is 29,538 h / N",
     ),
@@ -371,7 +374,8 @@ _RATES: tuple[tuple[Any, ...], ...] = (
         None,
         _BLOOM,
         _RSC1_JOBS,
-        "derived: RSC-1, 6.5 node failures in 1,000 node-days (memory: arXiv 2410.21680)",
+        "derived: RSC-1, 6.5 node failures in 1,000 node-days (memory: arXiv "
+        "2410.21680)",
         "2024-10",
         "29,538 h / N",
     ),

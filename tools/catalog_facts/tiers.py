@@ -41,8 +41,8 @@ _TCP = (
     "streams"
 )
 _TCP_FAST = (
-    "memory: estimate of NCCL over TCP sockets; one node's host copies limit it, so the "
-    "share falls as the link gets faster"
+    "memory: estimate of NCCL over TCP sockets; one node's host copies limit it, so "
+    "the share falls as the link gets faster"
 )
 _IB = (
     "memory: all-reduce busbw of {busbw} GB/s on many nodes of 8 GPUs; a GPU's NIC "
@@ -238,8 +238,9 @@ def build_intra_node(facts: Path, out: Path) -> dict[str, dict[str, Any]]:
     tiers["pcie3"] |= half
     order = {key: _ordered(tier) for key, tier in sorted(tiers.items())}
     head = (
-        "# How the GPUs of one node reach each other. Rates are per GPU and direction,\n"
-        "# GB/s; bus_N is the all-reduce bus rate of a group of N (NCCL's busbw).\n"
+        "# How the GPUs of one node reach each other. Rates are per GPU and\n"
+        "# direction, GB/s; bus_N is the all-reduce bus rate of a group of N\n"
+        "# (NCCL's busbw).\n"
     )
     (out / "intra_node.yaml").write_text(head + yaml_text(order), encoding="utf-8")
     return tiers

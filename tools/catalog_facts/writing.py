@@ -36,13 +36,12 @@ def slug(text: str) -> str:
 def shorten_source(text: str) -> str:
     """Return a source's name without the gatherers' remarks."""
     text = re.sub(r" \(no commit date stored[^)]*\)", "", text)
-    text = re.sub(
+    return re.sub(
         r" src/gpuhunt/providers/crusoe.py GPU_PRICING \(hard-coded from "
         r"crusoe.ai/cloud/pricing\)",
         " crusoe.py (crusoe.ai pricing)",
         text,
     )
-    return text
 
 
 def as_of(text: str) -> str:

@@ -61,7 +61,7 @@ def _log_all(details: Iterable[ErrorDetails], reading: Reading) -> None:
     """Log each fault that pydantic found, in the order of the file's keys."""
     for detail in details:
         path = located(detail["loc"], reading.source.data)
-        code, message, hint = _told(detail, path)
+        code, message, hint = _told(detail, path, reading)
         reading.fault(code, message, path, hint, key=code == "unknown-key")
 
 
@@ -87,7 +87,9 @@ def located(loc: Iterable[str | int], data: Any) -> DataPath:
     return tuple(path)
 
 
-def _told(detail: ErrorDetails, path: DataPath) -> tuple[str, str, str | None]:
+def _told(
+    detail: ErrorDetails, path: DataPath, reading: Reading
+) -> tuple[str, str, str | None]:
     """Return code, message and hint of a fault."""
     kind = detail["type"]
     context = detail.get("ctx", {})
@@ -99,7 +101,7 @@ def _told(detail: ErrorDetails, path: DataPath) -> tuple[str, str, str | None]:
     if kind == "missing":
         return "missing-key", f"'{path[-1]}' is needed", None
     if kind == "literal_error":
-        return _unknown_value(detail["input"], str(context["expected"]))
+        return _unknown_value(reading.value(path), str(context["expected"]))
     if kind in ("model_type", "dict_type"):
         return "wrong-type", _expected_mapping(path), None
     return "wrong-type", _EXPECTED.get(kind, detail["msg"]), None
@@ -120,10 +122,9 @@ def _unknown_key(path: DataPath) -> tuple[str, str, str | None]:
     hint = nearest(key, keys)
     if hint is None:
         hint = _elsewhere(key)
-    message = f"unknown key '{key}'"
-    if len(keys) <= MAX_SHOWN_KEYS or hint is None:
-        message += f"; expected one of {', '.join(keys)}"
-    return "unknown-key", message, hint
+    if hint is not None:
+        return "unknown-key", "unknown key", hint
+    return "unknown-key", f"unknown key; expected one of {', '.join(keys)}", None
 
 
 def _unknown_value(value: Any, expected: str) -> tuple[str, str, str | None]:

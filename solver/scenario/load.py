@@ -110,7 +110,7 @@ def resolve_scenario(
     constraints = resolve_constraints(file, reading.supply, reading)
     prices = resolve_prices(file, reading)
     check_all(file, architecture, workload, reading)
-    reading.log.raise_if_any()
+    reading.raise_if_faulty()
     return Scenario(
         name=file.name or stem or source.name,
         file=source.name,

@@ -76,6 +76,10 @@ def _check_names(specs: tuple[OfferSpec, ...], reading: Reading) -> None:
             where = reading.source.where(("offers", first, "name"))
             message = f"'{spec.name}' is the name of another offer, at {where}"
             reading.fault("duplicate-name", message, path)
+        for key in ("name", "provider"):
+            if "/" in (getattr(spec, key) or ""):
+                message = "expected a name without '/', which parts provider and region"
+                reading.fault("wrong-value", message, ("offers", position, key))
 
 
 def _country(

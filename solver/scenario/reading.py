@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeVar
 
 from solver.catalog.load import Catalog
-from solver.errors import IssueLog
+from solver.errors import InputError, Issue, IssueLog
 from solver.messages import sentence
 from solver.plan import Message
 from solver.scenario.overrides import ScenarioSource
@@ -16,6 +17,8 @@ from solver.scenario.scenario import InlineSupply
 from solver.yaml_source import DataPath, dotted
 
 T = TypeVar("T")
+
+_PLACE = re.compile(r"(.*):([0-9]+):([0-9]+)")
 
 
 @dataclass
@@ -81,6 +84,11 @@ class Reading:
         """Return whether a value, or what it is part of, has a logged fault."""
         return any(path[: len(bad)] == bad for bad in self.broken)
 
+    def raise_if_faulty(self) -> None:
+        """Raise an `InputError` with every fault, in the order of the file's lines."""
+        if self.log:
+            raise InputError(sorted(self.log, key=_place))
+
     def items(
         self, path: DataPath, values: Iterable[T]
     ) -> Iterator[tuple[DataPath, T]]:
@@ -108,3 +116,11 @@ class Reading:
         """Add a sentence for the user about what was assumed or repaired."""
         text = sentence(message_id, **values)
         self.notices.append(Message(message_id, dict(values), text))
+
+
+def _place(issue: Issue) -> tuple[str, int, int]:
+    """Return file, line and column of a fault, to sort by."""
+    match = _PLACE.fullmatch(issue.where or "")
+    if match is None:
+        return (issue.where or "", 0, 0)
+    return (match[1], int(match[2]), int(match[3]))

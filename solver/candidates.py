@@ -1,0 +1,305 @@
+"""Candidates: offer x storage x layout, each with its finish and its bill.
+
+The seam between floats with units and the integer columns of the decision model. A
+candidate's figures follow from its step time: work, failures and checkpoints,
+duration, rent, storage, egress. All arrays are (n,), one element a candidate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from solver.cost import billed_seconds, rent_usd, storage_usd, weighted_usd
+from solver.performance.inputs import FloatArray, IntArray, Layouts
+from solver.performance.reliability import Goodput, expected_run
+from solver.setting import HardwareClass, OptionArrays, Setting
+
+CHECKPOINTS_KEPT = 2
+"""The one being written and the last good one."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Layouts evaluated on one hardware class, each (k,)."""
+
+    layouts: Layouts
+    step_time_s: FloatArray
+    steps: IntArray
+    memory_bytes: FloatArray
+    writer_nodes: IntArray
+    host_bytes: FloatArray
+
+    def take(self, rows: Any) -> Rows:
+        """The layouts at ``rows``."""
+        return Rows(**{f.name: _take(getattr(self, f.name), rows) for f in fields(self)})
+
+    @property
+    def training_s(self) -> FloatArray:
+        """Seconds of all steps, without stalls and failures."""
+        return self.step_time_s * self.steps
+
+
+@dataclass(frozen=True)
+class CandidateTable:
+    """Struct of arrays of candidates; seconds, dollars and bytes."""
+
+    option: IntArray
+    """Index into Setting.options."""
+    tier: IntArray
+    """Index into Setting.tiers."""
+    group: IntArray
+    """Index into Setting.classes."""
+    layouts: Layouts
+    step_time_s: FloatArray
+    steps: IntArray
+    memory_bytes: FloatArray
+    tokens_per_s: FloatArray
+    training_s: FloatArray
+    stall_s: FloatArray
+    evaluation_s: FloatArray
+    checkpoints_s: FloatArray
+    failures_s: FloatArray
+    interval_s: FloatArray
+    duration_s: FloatArray
+    duration_limit_s: FloatArray
+    """Duration at the confidence asked: what the deadline is held against."""
+    billed_s: FloatArray
+    compute_usd: FloatArray
+    storage_usd: FloatArray
+    egress_usd: FloatArray
+    cost_usd: FloatArray
+    cost_limit_usd: FloatArray
+    """Cost at the confidence asked: what the budget is held against."""
+    read_bytes_per_s: FloatArray
+    """Rate at which all nodes together read the storage tier."""
+
+    def __len__(self) -> int:
+        """Number of candidates."""
+        return len(self.option)
+
+    def take(self, rows: Any) -> CandidateTable:
+        """The candidates at ``rows``."""
+        return CandidateTable(
+            **{f.name: _take(getattr(self, f.name), rows) for f in fields(self)}
+        )
+
+    @staticmethod
+    def concatenate(parts: list[CandidateTable]) -> CandidateTable:
+        """All candidates of ``parts``, in order."""
+        columns: dict[str, Any] = {}
+        for f in fields(CandidateTable):
+            values = [getattr(p, f.name) for p in parts]
+            joined = Layouts.concatenate if f.name == "layouts" else np.concatenate
+            columns[f.name] = joined(values)
+        return CandidateTable(**columns)
+
+
+def _take(values: Any, rows: Any) -> Any:
+    return values.take(rows) if isinstance(values, Layouts) else values[rows]
+
+
+def fastest_rows(rows: Rows) -> Rows:
+    """For each number of nodes, writers and host bytes the row that trains fastest.
+
+    Exact: with offer, storage, nodes, checkpoint writers and need of host memory
+    given, duration and cost fall with training time; of equals the first (canonical)
+    row stays.
+    """
+    keys = (rows.host_bytes, rows.writer_nodes, rows.layouts.nodes)
+    order = np.lexsort((np.arange(len(rows.steps)), rows.training_s, *keys))
+    new = np.zeros(len(order), dtype=bool)
+    new[:1] = True
+    for key in keys:
+        new[1:] |= key[order][1:] != key[order][:-1]
+    return rows.take(np.sort(order[new]))
+
+
+def evaluate(setting: Setting, group_index: int, rows: Rows) -> CandidateTable:
+    """Every allowed (option, tier, row) of one hardware class with its figures.
+
+    Dropped are combinations beyond the option's nodes, hosts with too little memory,
+    tiers too small for data and checkpoints, and runs that failures would stretch
+    beyond any sense (infinite duration).
+    """
+    group = setting.classes[group_index]
+    option, tier, row = _combinations(setting, group, rows)
+    table = _figures(setting, group_index, option, tier, rows.take(row), row)
+    return table.take(np.flatnonzero(np.isfinite(table.duration_s)))
+
+
+def _combinations(
+    setting: Setting, group: HardwareClass, rows: Rows
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Indices of all pairs of (option, tier) with rows that the option's nodes hold."""
+    pairs = [(o, t) for o in group.options for t in setting.option_tiers[int(o)]]
+    option = np.array([o for o, _ in pairs], dtype=np.int64)
+    tier = np.array([t for _, t in pairs], dtype=np.int64)
+    count = len(rows.steps)
+    pair = np.repeat(np.arange(len(pairs)), count)
+    row = np.tile(np.arange(count), len(pairs))
+    nodes = rows.layouts.nodes[row]
+    arrays = setting.arrays.take(option)
+    ok = (nodes <= arrays.max_nodes[pair]) & (nodes >= arrays.min_nodes[pair])
+    ok &= rows.host_bytes[row] <= arrays.host_bytes[pair]
+    ok &= _capacity_ok(setting, tier[pair], nodes, rows.writer_nodes[row])
+    pair, row = pair[ok], row[ok]
+    return option[pair], tier[pair], row
+
+
+def stored_bytes(
+    setting: Setting, tier: IntArray, nodes: IntArray, writers: IntArray
+) -> FloatArray:
+    """Bytes that the tier must hold: a shared tier in all, a local one by node."""
+    data = setting.scenario.data.size_bytes
+    checkpoints = CHECKPOINTS_KEPT * setting.checkpoint_bytes
+    local = setting.storage.local[tier] > 0
+    return np.where(local, data / nodes + checkpoints / writers, data + checkpoints)
+
+
+def _capacity_ok(
+    setting: Setting, tier: IntArray, nodes: IntArray, writers: IntArray
+) -> Any:
+    need = stored_bytes(setting, tier, nodes, writers)
+    return need <= setting.storage.node_capacity[tier]
+
+
+def _rates(
+    setting: Setting, tier: IntArray, nodes: IntArray, writers: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Bytes/s that all nodes read, and that the writers write, (n,) each."""
+    from solver.performance.storage_io import tier_rate
+
+    tiers = setting.storage
+    bought = np.maximum(
+        stored_bytes(setting, tier, nodes, writers), tiers.min_bytes[tier]
+    )
+    size_limit = bought * tiers.per_byte[tier]
+    read = tier_rate(
+        nodes,
+        tiers.read_per_node[tier],
+        np.minimum(tiers.aggregate_read[tier], size_limit),
+    )
+    write = tier_rate(
+        writers,
+        tiers.write_per_node[tier],
+        np.minimum(tiers.aggregate_write[tier], size_limit),
+    )
+    return read, write
+
+
+def _run(
+    setting: Setting,
+    arrays: OptionArrays,
+    rows: Rows,
+    work_s: FloatArray,
+    rates: tuple[FloatArray, FloatArray],
+) -> Goodput:
+    """Failures and checkpoints around ``work_s``, (n,)."""
+    read, write = rates
+    layouts = rows.layouts
+    rate = layouts.gpus * arrays.gpu_rate + layouts.nodes * arrays.node_rate
+    size = setting.checkpoint_bytes
+    copies = layouts.nodes / rows.writer_nodes
+    return expected_run(
+        work_s=work_s,
+        failure_rate_per_s=rate,
+        checkpoint_s=size / write,
+        restart_s=setting.restart_s + size * copies / read,
+    )
+
+
+def _figures(
+    setting: Setting,
+    group_index: int,
+    option: IntArray,
+    tier: IntArray,
+    rows: Rows,
+    row: IntArray,
+) -> CandidateTable:
+    scenario, arrays = setting.scenario, setting.arrays.take(option)
+    layouts, overheads = rows.layouts, scenario.overheads
+    nodes, training = layouts.nodes, rows.training_s
+    read, write = _rates(setting, tier, nodes, rows.writer_nodes)
+    stall = np.maximum(0.0, setting.bytes_read / read - training)
+    evaluation = training * overheads.evaluation_fraction
+    run = _run(setting, arrays, rows, training + stall + evaluation, (read, write))
+    fixed, queue = overheads.setup_s, overheads.queue_s
+    active = run.expected_s
+    late = active * np.exp(setting.z * arrays.sigma)
+    duration, duration_limit = fixed + queue + active, fixed + queue + late
+    bill = _Bill(setting, arrays, tier, rows)
+    billed = billed_seconds(active, fixed, arrays.unit_s, arrays.sigma)
+    # at a confidence the bill is of that very finish, not an expectation
+    billed_limit = billed_seconds(late, fixed, arrays.unit_s, 0.0 * arrays.sigma)
+    compute, store = bill.parts(billed, duration)
+    compute_limit, store_limit = bill.parts(billed_limit, duration_limit)
+    egress = arrays.egress_usd
+    cost = compute + store + egress
+    at_limit = compute_limit + store_limit + egress
+    return CandidateTable(
+        option=option,
+        tier=tier,
+        group=np.full(len(row), group_index, dtype=np.int64),
+        layouts=layouts,
+        step_time_s=rows.step_time_s,
+        steps=rows.steps,
+        memory_bytes=rows.memory_bytes,
+        tokens_per_s=tokens_per_s(setting, rows),
+        training_s=training,
+        stall_s=stall,
+        evaluation_s=evaluation,
+        checkpoints_s=run.checkpoints_s,
+        failures_s=run.failures_s,
+        interval_s=run.interval_s,
+        duration_s=duration,
+        duration_limit_s=duration_limit,
+        billed_s=billed,
+        compute_usd=compute,
+        storage_usd=store,
+        egress_usd=egress,
+        cost_usd=cost,
+        cost_limit_usd=cost if setting.z == 0.0 else at_limit,
+        read_bytes_per_s=read,
+    )
+
+
+def tokens_per_s(setting: Setting, rows: Rows) -> FloatArray:
+    """Tokens a second while training, (n,)."""
+    tokens = rows.layouts.global_batch * setting.job.sequence_length
+    return np.asarray(tokens / rows.step_time_s)
+
+
+@dataclass(frozen=True)
+class _Bill:
+    setting: Setting
+    arrays: OptionArrays
+    tier: IntArray
+    rows: Rows
+
+    def parts(
+        self, billed_s: FloatArray, duration_s: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Rent of the nodes and of the storage, dollars."""
+        setting, nodes = self.setting, self.rows.layouts.nodes
+        need = stored_bytes(setting, self.tier, nodes, self.rows.writer_nodes)
+        tiers = setting.storage
+        compute = rent_usd(nodes, self.arrays.usd_per_node_hour, billed_s)
+        price = tiers.usd_per_gb_month[self.tier]
+        return compute, storage_usd(
+            price, need, tiers.min_bytes[self.tier], duration_s
+        )
+
+
+def objective_values(setting: Setting, table: CandidateTable) -> FloatArray:
+    """What the scenario minimises: dollars, seconds, or weighted dollars, (n,)."""
+    objective = setting.scenario.objective
+    if objective.kind == "cost":
+        return table.cost_usd
+    if objective.kind == "time":
+        return table.duration_s
+    return weighted_usd(
+        table.cost_usd, table.duration_s, objective.cost_weight, objective.usd_per_day
+    )

@@ -1,0 +1,129 @@
+"""The lattice of layouts that a scenario may use, with memory, by kind of node.
+
+Layouts and their memory depend on the shape of a node (GPUs, NVLink domain), not on
+the GPU, price or region: they are enumerated once a kind of node and only when a
+bound can't rule that kind out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solver.performance.checkpoints import checkpoint_writer_nodes, host_bytes_needed
+from solver.performance.inputs import (
+    FloatArray,
+    Framework,
+    IntArray,
+    Layouts,
+    TrainingJob,
+    TransformerShape,
+)
+from solver.performance.memory import peak_memory
+from solver.performance.parallelism import (
+    LatticeLimits,
+    describe_lattice,
+    expand_groups,
+    layout_groups,
+)
+
+if TYPE_CHECKING:
+    from solver.scenario.scenario import Constraints
+
+NodeKind = tuple[int, int]
+"""(GPUs a node, GPUs of its NVLink domain)."""
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The layouts of one kind of node that fit its largest card, each (n,)."""
+
+    layouts: Layouts
+    memory_bytes: FloatArray
+    steps: IntArray
+    writer_nodes: IntArray
+    """Nodes that hold a distinct shard of a checkpoint."""
+    host_bytes: FloatArray
+    """Host memory that a node needs."""
+    groups: Layouts
+    """Every way to divide the ranks as its leanest layout, fitting or not."""
+    group_memory_bytes: FloatArray
+    """Memory of those leanest layouts: no layout of the lattice needs less."""
+    groups_out_of_memory: int
+
+    def __len__(self) -> int:
+        """Number of layouts."""
+        return len(self.layouts)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLimits:
+    """What the offers of one kind of node have at most."""
+
+    max_nodes: int
+    capacity_bytes: float
+    """Allowed memory of the largest card."""
+
+
+@dataclass
+class LayoutSpace:
+    """Lattices by kind of node, enumerated when first asked for."""
+
+    shape: TransformerShape
+    job: TrainingJob
+    framework: Framework
+    constraints: Constraints
+    kinds: Mapping[NodeKind, NodeLimits]
+    lattices: dict[NodeKind, Lattice] = field(default_factory=dict)
+
+    def limits(self, kind: NodeKind) -> LatticeLimits:
+        """The axes and limits of the lattice of ``kind``."""
+        user = self.constraints
+        pins = dict(user.parallelism)
+        if user.gpus.min is not None or user.gpus.max is not None or user.gpus.values:
+            pins["gpus"] = user.gpus
+        gpus_per_node, domain = kind
+        return LatticeLimits(
+            max_nodes=self.kinds[kind].max_nodes,
+            gpus_per_node=gpus_per_node,
+            nvlink_domain_gpus=domain,
+            pins=pins,
+            recompute=user.recompute,
+        )
+
+    def lattice(self, kind: NodeKind) -> Lattice:
+        """The lattice of ``kind``."""
+        if kind not in self.lattices:
+            self.lattices[kind] = self._enumerate(kind)
+        return self.lattices[kind]
+
+    def _enumerate(self, kind: NodeKind) -> Lattice:
+        limits = self.limits(kind)
+        model = (self.shape, self.job, self.framework)
+        groups = layout_groups(*model, limits)
+        least = peak_memory(*model, groups).total
+        fits = least <= self.kinds[kind].capacity_bytes
+        layouts = expand_groups(*model, limits, groups.take(fits))
+        tokens_a_step = layouts.global_batch * self.job.sequence_length
+        return Lattice(
+            layouts=layouts,
+            memory_bytes=peak_memory(*model, layouts).total,
+            steps=np.ceil(self.job.tokens / tokens_a_step).astype(np.int64),
+            writer_nodes=checkpoint_writer_nodes(layouts),
+            host_bytes=host_bytes_needed(*model, layouts),
+            groups=groups,
+            group_memory_bytes=least,
+            groups_out_of_memory=int(len(groups) - fits.sum()),
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Axes and limits of the lattices, of the kind with the most nodes."""
+        if not self.kinds:
+            return {}
+        kind = max(self.kinds, key=lambda k: (self.kinds[k].max_nodes * k[0], k))
+        return describe_lattice(
+            self.shape, self.job, self.framework, self.limits(kind)
+        )

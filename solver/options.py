@@ -1,0 +1,206 @@
+"""Offers that a scenario may use: joined with server, GPU, price and stock.
+
+Set constraints (regions, countries, providers, GPU types, tiers, purchase kinds)
+are applied here, before any physics; what each removed is counted, so that a 'no'
+can say which one left nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from solver.catalog.supply import stock_limit, storage_options
+
+if TYPE_CHECKING:
+    from solver.catalog.load import Catalog
+    from solver.catalog.schema import Gpu, NetworkTier, Offer, Server, StorageTier
+    from solver.scenario.scenario import Scenario
+
+PRECISION_PEAK = {
+    "fp32": ("tf32_tflops", "fp32_tflops"),
+    "bf16": ("bf16_tflops",),
+    "fp16": ("fp16_tflops",),
+    "fp8": ("fp8_tflops",),
+    "mxfp8": ("fp8_tflops",),
+    "nvfp4": ("fp4_tflops",),
+}
+"""Catalog fields that hold the dense peak of a precision, first known one counts."""
+
+MICROSCALING_GENERATIONS = ("blackwell", "blackwell-ultra", "blackwell-consumer")
+"""Generations whose tensor cores read block-scaled formats (MXFP8, NVFP4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One offer with all that it refers to, priced and limited for a scenario."""
+
+    offer: Offer
+    server: Server
+    gpu: Gpu
+    country: str | None
+    network: NetworkTier | None
+    usd_per_node_hour: float
+    """After negotiated discounts."""
+    max_nodes: int
+    stock_known: bool
+    storage: tuple[StorageTier, ...]
+    """Allowed tiers; empty: free and enough local NVMe."""
+
+
+@dataclass(frozen=True)
+class OptionSet:
+    """Usable options in canonical order, and what each rule removed.
+
+    ``removed`` counts offers by the first rule (in the order of RULES) they break,
+    ``alone`` those that break one rule only: lifting it would bring them back.
+    """
+
+    options: tuple[Option, ...]
+    total: int
+    removed: Mapping[str, int] = field(default_factory=dict)
+    alone: Mapping[str, int] = field(default_factory=dict)
+
+
+def precision_peak_tflops(gpu: Gpu, precision: str) -> float | None:
+    """Dense peak of ``gpu`` in ``precision``, TFLOP/s; None where it has none."""
+    if precision in ("mxfp8", "nvfp4") and (
+        gpu.generation not in MICROSCALING_GENERATIONS
+    ):
+        return None
+    for name in PRECISION_PEAK[precision]:
+        value: float | None = getattr(gpu, name)
+        if value:
+            return value
+    return None
+
+
+def price_after_discount(scenario: Scenario, offer: Offer, gpu_id: str) -> float:
+    """Dollars a node-hour; the last price rule that matches an offer applies."""
+    discount = 0.0
+    for rule in scenario.prices:
+        matches = (
+            rule.provider in (None, offer.provider)
+            and rule.region in (None, offer.region)
+            and rule.gpu in (None, gpu_id)
+            and rule.purchase in (None, offer.purchase)
+        )
+        if matches:
+            discount = rule.discount
+    return offer.usd_per_node_hour * (1.0 - discount)
+
+
+def allowed_purchase(scenario: Scenario) -> frozenset[str]:
+    """Purchase kinds in use: the stated ones, or the default and what one owns.
+
+    A user who lists own nodes and says nothing of purchase means to use them.
+    """
+    kinds = set(scenario.constraints.purchase)
+    if "purchase" not in scenario.constraints.stated:
+        kinds |= {o.purchase for o in scenario.supply.offers} - {"spot"}
+    return frozenset(kinds)
+
+
+def network_gbps_per_gpu(server: Server) -> float:
+    """A GPU's nominal share of the node's NICs, Gb/s; 0 without a fabric."""
+    if server.network is None:
+        return 0.0
+    return server.network_gbps / server.gpus_per_node
+
+
+def _in(value: str | None, allowed: tuple[str, ...] | None) -> bool:
+    return allowed is None or value in allowed
+
+
+def _gpu_allowed(option: Option, scenario: Scenario) -> bool:
+    limits = scenario.constraints
+    return (
+        _in(option.gpu.id, limits.gpu_types) and option.gpu.id not in limits.gpu_exclude
+    )
+
+
+def _intra_node_allowed(option: Option, scenario: Scenario) -> bool:
+    limits, server = scenario.constraints, option.server
+    fast_enough = limits.intra_node_min_gb_per_s is None or (
+        server.intra_node_gb_per_s >= limits.intra_node_min_gb_per_s
+    )
+    return _in(server.intra_node_kind, limits.intra_node_kinds) and fast_enough
+
+
+def _network_allowed(option: Option, scenario: Scenario) -> bool:
+    limits = scenario.constraints
+    kind = option.network.kind if option.network else None
+    wide_enough = limits.network_min_gbps_per_gpu is None or (
+        network_gbps_per_gpu(option.server) >= limits.network_min_gbps_per_gpu
+    )
+    return _in(kind, limits.network_kinds) and wide_enough
+
+
+def storage_constrained(scenario: Scenario) -> bool:
+    """Whether the user restricts storage at all."""
+    limits = scenario.constraints
+    return bool(limits.storage_kinds or limits.storage_min_read_bytes_per_s)
+
+
+SET_RULES: Mapping[str, Callable[[Option, Scenario], bool]] = {
+    "precision": lambda o, s: (
+        precision_peak_tflops(o.gpu, s.workload.precision) is not None
+    ),
+    "regions": lambda o, s: _in(o.offer.region, s.constraints.regions),
+    "countries": lambda o, s: _in(o.country, s.constraints.countries),
+    "providers": lambda o, s: _in(o.offer.provider, s.constraints.providers),
+    "gpu_types": _gpu_allowed,
+    "gpus": lambda o, s: s.constraints.gpus_per_node.allows(o.server.gpus_per_node),
+    "intra_node": _intra_node_allowed,
+    "network": _network_allowed,
+    "storage": lambda o, s: not storage_constrained(s) or bool(o.storage),
+    "purchase": lambda o, s: o.offer.purchase in allowed_purchase(s),
+    "stock": lambda o, _: o.max_nodes >= max(o.offer.min_nodes, 1),
+}
+"""Rule id to 'this option satisfies it', in the order of RULES."""
+
+
+def _allowed_storage(
+    tiers: tuple[StorageTier, ...], scenario: Scenario
+) -> tuple[StorageTier, ...]:
+    limits = scenario.constraints
+    return tuple(t for t in tiers if _in(t.kind, limits.storage_kinds))
+
+
+def _join(offer: Offer, scenario: Scenario, catalog: Catalog) -> Option:
+    server = catalog.servers[offer.server]
+    region = catalog.regions.get(offer.region)
+    nodes, known = stock_limit(catalog, offer, server, scenario.stock_unknown_nodes)
+    return Option(
+        offer=offer,
+        server=server,
+        gpu=catalog.gpus[server.gpu],
+        country=region.country if region else None,
+        network=catalog.networks[server.network] if server.network else None,
+        usd_per_node_hour=price_after_discount(scenario, offer, server.gpu),
+        max_nodes=nodes,
+        stock_known=known,
+        storage=_allowed_storage(storage_options(catalog, offer, server), scenario),
+    )
+
+
+def gather_options(scenario: Scenario, catalog: Catalog) -> OptionSet:
+    """All offers of ``catalog`` that ``scenario`` allows, in canonical order.
+
+    ``catalog`` already holds the scenario's own offers (``catalog_for``).
+    """
+    usable: list[Option] = []
+    removed: Counter[str] = Counter()
+    alone: Counter[str] = Counter()
+    for offer_id in sorted(catalog.offers):
+        option = _join(catalog.offers[offer_id], scenario, catalog)
+        broken = [r for r, allows in SET_RULES.items() if not allows(option, scenario)]
+        if not broken:
+            usable.append(option)
+            continue
+        removed[broken[0]] += 1
+        if len(broken) == 1:
+            alone[broken[0]] += 1
+    return OptionSet(tuple(usable), len(catalog.offers), removed, alone)

@@ -1,0 +1,72 @@
+"""From scenario and catalog entries to the plain inputs of the performance model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from solver.performance.inputs import (
+    Framework,
+    Optimizer,
+    TrainingJob,
+    TransformerShape,
+)
+from solver.units import GIB
+
+if TYPE_CHECKING:
+    from solver.catalog.load import Catalog
+    from solver.catalog.schema import Architecture
+    from solver.scenario.scenario import Scenario
+
+
+def shape_of(architecture: Architecture) -> TransformerShape:
+    """The sizes of ``architecture`` as the performance model takes them."""
+    return TransformerShape(
+        **{f.name: getattr(architecture, f.name) for f in fields(TransformerShape)}
+    )
+
+
+def framework_of(catalog: Catalog, framework_id: str) -> Framework:
+    """The traits of framework class ``framework_id``; base memory in bytes."""
+    entry = catalog.frameworks[framework_id]
+    values = {
+        f.name: getattr(entry, f.name)
+        for f in fields(Framework)
+        if f.name not in ("name", "base_bytes")
+    }
+    return Framework(name=framework_id, base_bytes=entry.base_gib * GIB, **values)
+
+
+def optimizer_of(catalog: Catalog, optimizer_id: str) -> Optimizer:
+    """Bytes a parameter of optimizer ``optimizer_id``."""
+    entry = catalog.optimizers[optimizer_id]
+    return Optimizer(
+        name=optimizer_id,
+        state_bytes=entry.state_bytes,
+        master_bytes=entry.master_bytes,
+        paged=entry.paged,
+    )
+
+
+def job_of(scenario: Scenario, catalog: Catalog) -> TrainingJob:
+    """The training job of ``scenario`` in the performance model's terms."""
+    work = scenario.workload
+    return TrainingJob(
+        sequence_length=work.sequence_length,
+        tokens=work.tokens,
+        batch_min=work.batch_min,
+        batch_target=work.batch_target,
+        batch_max=work.batch_max,
+        method=work.method,
+        precision=work.precision,
+        optimizer=optimizer_of(catalog, work.optimizer),
+        lora_rank=work.lora_rank if work.method != "full" else 0,
+        lora_targets=work.lora_targets,
+        attention_span=scenario.data.mean_document_tokens or 0.0,
+    )
+
+
+def steps_of(tokens: float, sequence_length: int, global_batch: int) -> int:
+    """Optimizer steps that see ``tokens``: the last, partial one counts whole."""
+    return math.ceil(tokens / (sequence_length * global_batch))

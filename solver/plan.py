@@ -1,0 +1,202 @@
+"""What a plan is: frozen records that round-trip through JSON.
+
+The keys are the public JSON contract (docs/json.md); they may grow, never change.
+No figure here comes from the solver: all are recomputed for the chosen candidate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from solver.messages import sentence
+
+Status = Literal["optimal", "feasible", "infeasible", "unknown"]
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutPlan:
+    """The parallel layout of a plan."""
+
+    tp: int
+    pp: int
+    cp: int
+    ep: int
+    etp: int
+    dp: int
+    virtual_stages: int
+    layers_per_stage: tuple[int, ...]
+    micro_batch: int
+    accumulation: int
+    global_batch_size: int
+    zero_stage: int
+    shard_degree: int
+    sequence_parallel: bool
+    recompute: str
+    precision: str
+    optimizer: str
+    offload: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A sentence by its id and its figures, so that a translation only adds a file."""
+
+    id: str
+    values: dict[str, Any] = field(default_factory=dict)
+    text: str = ""
+    """The English sentence."""
+
+    @staticmethod
+    def of(message_id: str, /, **values: Any) -> Message:
+        """The message of that id in `solver.messages`, with its sentence."""
+        return Message(message_id, values, sentence(message_id, **values))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One complete answer: what to rent, how to run it, how long, how much."""
+
+    provider: str
+    region: str
+    country: str | None
+    offer: str
+    purchase: str
+    gpu: str
+    server: str
+    start: str | None
+    nodes: int
+    gpus: int
+    gpus_per_node: int
+    intra_node: str
+    network: str | None
+    storage: str | None
+    framework: str
+    layout: LayoutPlan
+    step_time_s: float
+    step_time_parts_s: dict[str, float]
+    steps: int
+    mfu: float
+    tokens_per_s: float
+    memory_gib: dict[str, float]
+    training_days: float
+    duration_days: float
+    duration_p90_days: float | None
+    gpu_hours: float
+    cost_usd: float
+    cost_parts_usd: dict[str, float]
+    checkpoint_gb: float
+    usd_per_gpu_hour: float
+    duration_parts_days: dict[str, float]
+    """training, failures, checkpoints, data_stall, setup, queue, evaluation; they add
+    up to ``duration_days``."""
+    checkpoint_interval_s: float | None
+    stock_nodes: int
+    stock_known: bool
+    host: dict[str, float | None]
+    """vcpus, ram_gb, local_nvme_tb, nic_gbps of a node and ram_needed_gb."""
+    provenance: dict[str, str]
+    warnings: tuple[Message, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The plan as the JSON contract has it; warnings become sentences."""
+        data = asdict(self)
+        data["layout"]["layers_per_stage"] = list(self.layout.layers_per_stage)
+        data["warnings"] = [
+            {"id": w.id, "text": w.text, "values": w.values} for w in self.warnings
+        ]
+        return data
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> Plan:
+        """The inverse of ``as_dict``."""
+        layout = dict(data["layout"])
+        layout["layers_per_stage"] = tuple(layout["layers_per_stage"])
+        rest = {k: v for k, v in data.items() if k not in ("layout", "warnings")}
+        warnings = tuple(
+            Message(w["id"], dict(w["values"]), w["text"]) for w in data["warnings"]
+        )
+        return Plan(layout=LayoutPlan(**layout), warnings=warnings, **rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A runner-up: the plan, its kind and what it would change."""
+
+    plan: Plan
+    kind: str
+    """gpu | provider | region | purchase | size | batch: what differs from the best."""
+    cost_change_usd: float
+    duration_change_days: float
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """How the answer is known to be best."""
+
+    bound: float | None
+    gap: float | None
+    candidates: int
+    pruned: int
+    wall_time_s: float
+    lattice: dict[str, Any] = field(default_factory=dict)
+    """The axes and limits that were searched, as printed in the proof line."""
+    layouts: int = 0
+    """Layouts in the lattice, and of them by what became of them."""
+    layouts_out_of_memory: int = 0
+    layouts_bounded: int = 0
+    """Skipped because a lower bound already passed the best plan."""
+    within_error: int = 0
+    """Candidates within the prediction error of the best: ties in practice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why there is no plan, and what would open one."""
+
+    kind: Literal["memory", "layout", "catalog", "constraints"]
+    summary: str
+    conflict: tuple[str, ...]
+    relaxations: tuple[dict[str, Any], ...]
+    nearest_miss: dict[str, Any] | None
+    counts: dict[str, int] = field(default_factory=dict)
+    """Rule id to the number of offers or layouts that it alone or first removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanResult:
+    """The answer to one scenario."""
+
+    status: Status
+    objective: str
+    plan: Plan | None
+    alternatives: tuple[Alternative, ...]
+    proof: Proof
+    explanation: Explanation | None
+    versions: dict[str, str]
+    scenario: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON contract's object."""
+        return {
+            "ok": True,
+            "schema_version": SCHEMA_VERSION,
+            "scenario": self.scenario,
+            "status": self.status,
+            "objective": self.objective,
+            "plan": self.plan.as_dict() if self.plan else None,
+            "alternatives": [
+                {
+                    "kind": a.kind,
+                    "cost_change_usd": a.cost_change_usd,
+                    "duration_change_days": a.duration_change_days,
+                    "plan": a.plan.as_dict(),
+                }
+                for a in self.alternatives
+            ],
+            "proof": asdict(self.proof),
+            "explanation": asdict(self.explanation) if self.explanation else None,
+            "versions": self.versions,
+        }

@@ -1,0 +1,164 @@
+"""A candidate becomes a plan: decisions, figures, sources and warnings.
+
+Figures are those of the chosen row of the candidate table and of the physics on a
+one-row array; none is read from the solver.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from solver.candidates import CandidateTable
+from solver.performance.inputs import RECOMPUTE, Layouts
+from solver.performance.memory import peak_memory
+from solver.performance.stages import layers_per_stage
+from solver.performance.step_time import mfu, step_time
+from solver.plan import LayoutPlan, Plan
+from solver.planning.plan_notes import plan_warnings, provenance_of
+from solver.setting import Setting
+from solver.units import DAY, GB, GIB, HOUR
+
+P90_Z = 1.2815515655446004
+"""Standard normal quantile of 0.9."""
+
+
+def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
+    """The plan of candidate ``row``."""
+    one = table.take(np.array([row]))
+    option = setting.options[int(one.option[0])]
+    tier = setting.tiers[int(one.tier[0])]
+    group = setting.classes[int(one.group[0])]
+    model = (setting.shape, setting.job, setting.framework)
+    parts = step_time(*model, group.hardware, one.layouts)
+    server = option.server
+    return Plan(
+        provider=option.offer.provider,
+        region=_bare_region(option.offer.region),
+        country=option.country,
+        offer=option.offer.id,
+        purchase=option.offer.purchase,
+        gpu=option.gpu.id,
+        server=server.id,
+        start=None,
+        nodes=int(one.layouts.nodes[0]),
+        gpus=int(one.layouts.gpus[0]),
+        gpus_per_node=server.gpus_per_node,
+        intra_node=server.intra_node,
+        network=server.network,
+        storage=tier.id if tier else None,
+        framework=setting.framework.name,
+        layout=layout_plan(setting, one.layouts),
+        step_time_s=float(one.step_time_s[0]),
+        step_time_parts_s={k: float(v[0]) for k, v in parts.parts().items()},
+        steps=int(one.steps[0]),
+        mfu=float(
+            mfu(
+                setting.shape,
+                setting.job,
+                group.hardware,
+                one.layouts,
+                one.step_time_s,
+            )[0]
+        ),
+        tokens_per_s=float(one.tokens_per_s[0]),
+        memory_gib=memory_gib(setting, one.layouts, option.gpu.usable_memory_gib),
+        training_days=float(one.training_s[0] / DAY),
+        duration_days=float(one.duration_s[0] / DAY),
+        duration_p90_days=_p90_days(setting, one),
+        gpu_hours=float(one.layouts.gpus[0] * one.billed_s[0] / HOUR),
+        cost_usd=float(one.cost_usd[0]),
+        cost_parts_usd={
+            "compute": float(one.compute_usd[0]),
+            "storage": float(one.storage_usd[0]),
+            "egress": float(one.egress_usd[0]),
+        },
+        checkpoint_gb=setting.checkpoint_bytes / GB,
+        usd_per_gpu_hour=option.usd_per_node_hour / server.gpus_per_node,
+        duration_parts_days=_duration_parts(setting, one),
+        checkpoint_interval_s=_finite(float(one.interval_s[0])),
+        stock_nodes=option.max_nodes,
+        stock_known=option.stock_known,
+        host=_host(setting, option, one.layouts),
+        provenance=provenance_of(setting, option, tier),
+        warnings=plan_warnings(setting, option, tier, one),
+    )
+
+
+def _bare_region(region_id: str) -> str:
+    return region_id.partition("/")[2] or region_id
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def layout_plan(setting: Setting, layouts: Layouts) -> LayoutPlan:
+    """The first of ``layouts`` as a plan shows it."""
+    row = layouts.row(0)
+    stages = layers_per_stage(setting.shape.layers, row["pp"], row["virtual_stages"])
+    return LayoutPlan(
+        tp=row["tp"],
+        pp=row["pp"],
+        cp=row["cp"],
+        ep=row["ep"],
+        etp=row["etp"],
+        dp=row["dp"],
+        virtual_stages=row["virtual_stages"],
+        layers_per_stage=tuple(int(n) for n in stages),
+        micro_batch=row["micro_batch"],
+        accumulation=row["accumulation"],
+        global_batch_size=int(layouts.global_batch[0]),
+        zero_stage=row["zero_stage"],
+        shard_degree=row["shard_degree"],
+        sequence_parallel=bool(row["sequence_parallel"]),
+        recompute=RECOMPUTE[row["recompute"]],
+        precision=setting.job.precision,
+        optimizer=setting.scenario.workload.optimizer,
+    )
+
+
+def memory_gib(setting: Setting, layouts: Layouts, capacity: float) -> dict[str, float]:
+    """Peak memory by part of the first of ``layouts``, GiB."""
+    memory = peak_memory(setting.shape, setting.job, setting.framework, layouts)
+    names = ("weights", "gradients", "optimizer", "activations", "other", "total")
+    parts = {name: float(getattr(memory, name)[0] / GIB) for name in names}
+    return parts | {"capacity": capacity}
+
+
+def _duration_parts(setting: Setting, one: CandidateTable) -> dict[str, float]:
+    seconds = {
+        "training": one.training_s[0],
+        "data_stall": one.stall_s[0],
+        "evaluation": one.evaluation_s[0],
+        "checkpoints": one.checkpoints_s[0],
+        "failures": one.failures_s[0],
+        "setup": setting.scenario.overheads.setup_s,
+        "queue": setting.scenario.overheads.queue_s,
+    }
+    return {name: float(value / DAY) for name, value in seconds.items()}
+
+
+def _p90_days(setting: Setting, one: CandidateTable) -> float:
+    """Duration that nine of ten runs keep, by the spread of the step-time model."""
+    overheads = setting.scenario.overheads
+    fixed = overheads.setup_s + overheads.queue_s
+    sigma = setting.arrays.sigma[one.option[0]]
+    active = one.duration_s[0] - fixed
+    return float((fixed + active * np.exp(P90_Z * sigma)) / DAY)
+
+
+def _host(setting: Setting, option: Any, layouts: Layouts) -> dict[str, float | None]:
+    from solver.performance.checkpoints import host_bytes_needed
+
+    server = option.server
+    need = host_bytes_needed(setting.shape, setting.job, setting.framework, layouts)
+    return {
+        "vcpus": server.vcpus,
+        "ram_gb": server.ram_gb,
+        "local_nvme_tb": server.local_nvme_tb,
+        "nic_gbps": server.network_gbps if server.network else None,
+        "ram_needed_gb": float(need[0] / GB),
+    }

@@ -1,0 +1,318 @@
+"""Why there is no plan: what left nothing, and what each change alone would open.
+
+Three levels, in this order: nothing on offer matches (catalog), no layout divides
+(layout), nothing fits in memory (memory), or no candidate keeps all limits
+(constraints). Every figure shown comes from a solve with one requirement left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from solver.candidates import CandidateTable
+from solver.messages import sentence
+from solver.performance.parallelism import explain_divisibility
+from solver.plan import Explanation
+from solver.planning.memory_miss import MemoryMiss, levers, nearest_memory_miss
+from solver.planning.relaxing import in_force, without
+from solver.scenario.scenario import Objective, Scenario
+from solver.search import limits_of, search
+from solver.setting import Setting, setting_of
+from solver.units import DAY, format_count, format_duration_s, format_usd
+
+FEASIBILITY_SLACK = 0.0
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What leaving one requirement out opens: the best plan there."""
+
+    rule: str
+    setting: Setting
+    table: CandidateTable
+    row: int
+
+
+def explain(setting: Setting) -> Explanation:
+    """The explanation of an infeasible scenario."""
+    if not setting.options:
+        return _catalog(setting)
+    lattices = [setting.space.lattice(kind) for kind in setting.space.kinds]
+    if not any(len(lattice.groups) for lattice in lattices):
+        return _layout(setting)
+    miss = nearest_memory_miss(setting)
+    if miss.ratio > 1.0:
+        return _memory(setting, miss)
+    return _constraints(setting)
+
+
+def openings(setting: Setting) -> list[Opening]:
+    """For each requirement in force the best plan without it, where there is one."""
+    found = []
+    for rule in in_force(setting.scenario):
+        opening = _open(setting, rule)
+        if opening is not None:
+            found.append(opening)
+    return found
+
+
+def _open(setting: Setting, rule: str) -> Opening | None:
+    scenario = without(setting.scenario, rule)
+    if rule in ("deadline", "throughput"):
+        scenario = replace(scenario, objective=Objective("time"))
+    elif rule == "budget":
+        scenario = replace(scenario, objective=Objective("cost"))
+    relaxed = _joined(setting, scenario)
+    if not relaxed.options:
+        return None
+    table = search(relaxed, limits_of(scenario), FEASIBILITY_SLACK).table
+    if table is None:
+        return None
+    return Opening(rule, relaxed, table, _least(rule, scenario, table))
+
+
+def _joined(setting: Setting, scenario: Scenario) -> Setting:
+    # the catalog of a setting already holds the scenario's own offers
+    own = replace(scenario, supply=replace(scenario.supply, with_catalog=True))
+    return replace(setting_of(own, setting.catalog), scenario=scenario)
+
+
+def _least(rule: str, scenario: Scenario, table: CandidateTable) -> int:
+    """The candidate that needs least of what was left out."""
+    if rule == "throughput":
+        return int(np.argmax(table.tokens_per_s))
+    if rule == "deadline":
+        return int(np.lexsort((table.cost_usd, table.duration_limit_s))[0])
+    if rule == "budget":
+        return int(np.lexsort((table.duration_s, table.cost_limit_usd))[0])
+    if rule == "stock":
+        return int(np.lexsort((table.cost_usd, table.layouts.nodes))[0])
+    key = table.duration_s if scenario.objective.kind == "time" else table.cost_usd
+    return int(np.argmin(key))
+
+
+Described = dict[str, Any]
+
+
+def _deadline(opening: Opening, user: Any) -> Described:
+    needed = float(opening.table.duration_limit_s[opening.row])
+    return {
+        "now": format_duration_s(user.deadline_s),
+        "needed": _days_up(needed),
+        "now_value": user.deadline_s / DAY,
+        "needed_value": _round_up(needed / DAY, 1),
+        "unit": "days",
+    }
+
+
+def _round_up(value: float, digits: int) -> float:
+    scale = 10.0**digits
+    return float(np.ceil(value * scale - 1e-9) / scale)
+
+
+def _round_down(value: float, digits: int) -> float:
+    scale = 10.0**digits
+    return float(np.floor(value * scale + 1e-9) / scale)
+
+
+def _days_up(seconds: float) -> str:
+    return sentence("relax.days", days=_round_up(seconds / DAY, 1))
+
+
+def _budget(opening: Opening, user: Any) -> Described:
+    needed = _round_up(float(opening.table.cost_limit_usd[opening.row]), 0)
+    return {
+        "now": format_usd(user.budget_usd),
+        "needed": format_usd(needed),
+        "now_value": user.budget_usd,
+        "needed_value": needed,
+        "unit": "USD",
+    }
+
+
+def _throughput(opening: Opening, user: Any) -> Described:
+    sigma = opening.setting.arrays.sigma[opening.table.option[opening.row]]
+    pace = opening.table.tokens_per_s[opening.row] / np.exp(opening.setting.z * sigma)
+    needed = _round_down(float(pace), 0)
+    return {
+        "now": format_count(user.min_tokens_per_s),
+        "needed": format_count(needed),
+        "now_value": user.min_tokens_per_s,
+        "needed_value": needed,
+        "unit": "tokens/s",
+    }
+
+
+def _set(field: str, label: Callable[[Opening], str]) -> Callable[..., Described]:
+    def described(opening: Opening, user: Any) -> Described:
+        now = getattr(user, field, None)
+        values = ", ".join(str(v) for v in now) if isinstance(now, tuple) else None
+        return {"now": values, "needed": label(opening), "unit": field}
+
+    return described
+
+
+def _option(opening: Opening) -> Any:
+    return opening.setting.options[int(opening.table.option[opening.row])]
+
+
+def _pins(opening: Opening, user: Any) -> Described:
+    layouts, row = opening.table.layouts, opening.row
+    degrees = ("tp", "pp", "cp", "ep", "dp")
+    now = {
+        axis: list(wanted.values) if wanted.values else [wanted.min, wanted.max]
+        for axis, wanted in sorted(user.parallelism.items())
+    }
+    needed = " ".join(f"{d} {int(getattr(layouts, d)[row])}" for d in degrees)
+    return {"now": str(now) if now else None, "needed": needed, "unit": "layout"}
+
+
+def _gpus(opening: Opening, user: Any) -> Described:
+    bounds = (user.gpus.min, user.gpus.max)
+    now = "–".join("" if b is None else f"{b:g}" for b in bounds)
+    needed = int(opening.table.layouts.gpus[opening.row])
+    return {"now": now, "needed": f"{needed}", "needed_value": needed, "unit": "GPUs"}
+
+
+def _stock(opening: Opening, _user: Any) -> Described:
+    needed = int(opening.table.layouts.nodes[opening.row])
+    option = _option(opening)
+    return {
+        "now": sentence("relax.stock.now"),
+        "needed": sentence("relax.stock", nodes=needed, offer=option.offer.id),
+        "needed_value": needed,
+        "unit": "nodes",
+    }
+
+
+_DESCRIBE: dict[str, Callable[[Opening, Any], Described]] = {
+    "deadline": _deadline,
+    "budget": _budget,
+    "throughput": _throughput,
+    "gpus": _gpus,
+    "stock": _stock,
+    "parallelism": _pins,
+    "regions": _set("regions", lambda o: _option(o).offer.region),
+    "countries": _set("countries", lambda o: str(_option(o).country)),
+    "providers": _set("providers", lambda o: _option(o).offer.provider),
+    "gpu_types": _set("gpu_types", lambda o: _option(o).gpu.id),
+    "intra_node": _set("intra_node_kinds", lambda o: _option(o).server.intra_node),
+    "network": _set("network_kinds", lambda o: str(_option(o).server.network)),
+    "storage": _set("storage_kinds", lambda o: _tier(o)),
+    "purchase": _set("purchase", lambda o: _option(o).offer.purchase),
+}
+
+
+def _tier(opening: Opening) -> str:
+    tier = opening.setting.tiers[int(opening.table.tier[opening.row])]
+    return tier.id if tier else "local"
+
+
+def describe(opening: Opening, scenario: Scenario) -> Described:
+    """One relaxation as the JSON contract has it, with the plan that it opens."""
+    table, row = opening.table, opening.row
+    return {
+        "constraint": opening.rule,
+        **_DESCRIBE[opening.rule](opening, scenario.constraints),
+        "opens": {
+            "offer": _option(opening).offer.id,
+            "gpus": int(table.layouts.gpus[row]),
+            "cost_usd": round(float(table.cost_usd[row]), 2),
+            "duration_days": round(float(table.duration_s[row]) / DAY, 2),
+        },
+    }
+
+
+def _explanation(
+    setting: Setting,
+    kind: Any,
+    summary: str,
+    found: list[Opening],
+    nearest_miss: dict[str, Any] | None = None,
+    extra: tuple[dict[str, Any], ...] = (),
+) -> Explanation:
+    described = tuple(describe(o, setting.scenario) for o in found)
+    return Explanation(
+        kind=kind,
+        summary=summary,
+        conflict=tuple(o.rule for o in found) or _conflict(setting),
+        relaxations=described + extra,
+        nearest_miss=nearest_miss,
+        counts=dict(setting.option_set.removed),
+    )
+
+
+def _conflict(setting: Setting) -> tuple[str, ...]:
+    """A set of requirements that together allow nothing, minimal by deletion.
+
+    Used where no single requirement opens a plan when left out.
+    """
+    kept = list(in_force(setting.scenario))
+    scenario = setting.scenario
+    for rule in tuple(kept):
+        relaxed = _joined(setting, without(scenario, rule))
+        opened = bool(relaxed.options) and (
+            search(relaxed, limits_of(relaxed.scenario)).table is not None
+        )
+        if not opened:
+            scenario = without(scenario, rule)
+            kept.remove(rule)
+    return tuple(kept)
+
+
+def _catalog(setting: Setting) -> Explanation:
+    found = openings(setting)
+    removed = setting.option_set.removed
+    total = setting.option_set.total
+    worst = max(removed, key=lambda rule: removed[rule]) if removed else "stock"
+    summary = sentence("why.catalog", total=total, rule=sentence(f"rule.{worst}"))
+    return _explanation(setting, "catalog", summary, found)
+
+
+def _layout(setting: Setting) -> Explanation:
+    kind = min(setting.space.kinds)
+    faults = explain_divisibility(
+        setting.shape, setting.job, setting.framework, setting.space.limits(kind)
+    )
+    reasons = "; ".join(f.why for f in faults if not f.repaired)
+    miss = {
+        "faults": [
+            {"axis": f.axis, "wanted": f.wanted, "why": f.why, "nearest": f.nearest}
+            for f in faults
+        ]
+    }
+    summary = sentence("why.layout", reasons=reasons or sentence("why.layout.none"))
+    return _explanation(setting, "layout", summary, openings(setting), miss)
+
+
+def _memory(setting: Setting, miss: MemoryMiss) -> Explanation:
+    summary = sentence(
+        "why.memory", need=miss.need_gib, usable=miss.allowed_gib, gpu=miss.gpu
+    )
+    return _explanation(
+        setting,
+        "memory",
+        summary,
+        openings(setting),
+        miss.as_dict(),
+        tuple(levers(setting, miss)),
+    )
+
+
+def _constraints(setting: Setting) -> Explanation:
+    found = openings(setting)
+    texts = []
+    for opening in found:
+        described = describe(opening, setting.scenario)
+        if opening.rule in ("deadline", "budget", "throughput"):
+            texts.append(sentence(f"why.{opening.rule}", **_shown(described)))
+    summary = sentence("why.constraints") + " " + " ".join(texts)
+    return _explanation(setting, "constraints", summary.strip(), found)
+
+
+def _shown(described: Described) -> dict[str, Any]:
+    return {"now": described["now"], "needed": described["needed"]}

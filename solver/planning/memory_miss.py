@@ -1,0 +1,150 @@
+"""When nothing fits: the nearest miss by part, and what each lever would save."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from solver.performance.inputs import RECOMPUTE, Layouts
+from solver.performance.memory import peak_memory
+from solver.performance.parallelism import LatticeLimits, layout_groups
+from solver.physics_inputs import framework_of, optimizer_of
+from solver.planning.build_plan import memory_gib
+from solver.setting import HardwareClass, Setting
+from solver.units import GIB
+
+
+@dataclass(frozen=True)
+class MemoryMiss:
+    """The layout and card with the smallest ratio of need to what is allowed."""
+
+    gpu: str
+    nodes: int
+    need_gib: float
+    allowed_gib: float
+    """Usable memory less the headroom."""
+    usable_gib: float
+    layout: dict[str, int]
+    memory_gib: dict[str, float]
+    group: HardwareClass
+
+    @property
+    def ratio(self) -> float:
+        """Need over what is allowed; above 1 nothing fits."""
+        return self.need_gib / self.allowed_gib
+
+    def as_dict(self) -> dict[str, Any]:
+        """The nearest miss as the JSON contract has it."""
+        layout = {k: v for k, v in self.layout.items() if k != "recompute"}
+        return {
+            "gpu": self.gpu,
+            "nodes": self.nodes,
+            "need_gib": round(self.need_gib, 2),
+            "allowed_gib": round(self.allowed_gib, 2),
+            "usable_gib": round(self.usable_gib, 2),
+            "ratio": round(self.ratio, 4),
+            "layout": layout | {"recompute": RECOMPUTE[self.layout["recompute"]]},
+            "memory_gib": self.memory_gib,
+        }
+
+
+def nearest_memory_miss(setting: Setting) -> MemoryMiss:
+    """The nearest miss over all hardware within the user's limits and pins."""
+    best: tuple[float, int, int] | None = None
+    for index, group in enumerate(setting.classes):
+        lattice = setting.space.lattice(group.node_kind)
+        rows = np.flatnonzero(lattice.groups.nodes <= group.max_nodes)
+        if not len(rows):
+            continue
+        row = int(rows[np.argmin(lattice.group_memory_bytes[rows])])
+        ratio = float(lattice.group_memory_bytes[row] / group.capacity_bytes)
+        if best is None or ratio < best[0]:
+            best = (ratio, index, row)
+    if best is None:
+        raise ValueError("there is no layout to miss with")
+    _, index, row = best
+    group = setting.classes[index]
+    lattice = setting.space.lattice(group.node_kind)
+    return _miss(setting, group, lattice.groups.take(np.array([row])))
+
+
+def _miss(setting: Setting, group: HardwareClass, one: Layouts) -> MemoryMiss:
+    gpu = setting.options[int(group.options[0])].gpu
+    parts = memory_gib(setting, one, gpu.usable_memory_gib)
+    return MemoryMiss(
+        gpu=gpu.id,
+        nodes=int(one.nodes[0]),
+        need_gib=parts["total"],
+        allowed_gib=group.capacity_bytes / GIB,
+        usable_gib=gpu.usable_memory_gib,
+        layout=one.row(0),
+        memory_gib=parts,
+        group=group,
+    )
+
+
+def levers(setting: Setting, miss: MemoryMiss) -> Iterator[dict[str, Any]]:
+    """What other choices would need on the same nodes, leanest layout each, GiB."""
+    for name, now, needed, changed in _changes(setting):
+        limits = replace(changed.space.limits(miss.group.node_kind), pins=_pins(setting))
+        need = _least_need_gib(changed, limits, miss.group.max_nodes)
+        if need is None or need >= miss.need_gib:
+            continue
+        yield {
+            "constraint": name,
+            "now": now,
+            "needed": needed,
+            "unit": "choice",
+            "saves_gib": round(miss.need_gib - need, 2),
+            "need_gib": round(need, 2),
+            "fits": need <= miss.allowed_gib,
+        }
+
+
+def _pins(setting: Setting) -> dict[str, Any]:
+    """The user's pin on GPUs stays; degrees are free in another set-up."""
+    gpus = setting.scenario.constraints.gpus
+    bounded = gpus.min is not None or gpus.max is not None or gpus.values
+    return {"gpus": gpus} if bounded else {}
+
+
+def _least_need_gib(
+    setting: Setting, limits: LatticeLimits, max_nodes: int
+) -> float | None:
+    model = (setting.shape, setting.job, setting.framework)
+    groups = layout_groups(*model, replace(limits, recompute=None))
+    groups = groups.take(np.flatnonzero(groups.nodes <= max_nodes))
+    if not len(groups):
+        return None
+    return float(peak_memory(*model, groups).total.min() / GIB)
+
+
+def _changes(setting: Setting) -> Iterator[tuple[str, str, str, Setting]]:
+    """Each lever: its name, what it is now, what it would be, and the setting with it."""
+    work, catalog = setting.scenario.workload, setting.catalog
+    for optimizer in ("adamw-8bit", "paged-adamw-8bit"):
+        if optimizer != work.optimizer and optimizer in catalog.optimizers:
+            job = replace(setting.job, optimizer=optimizer_of(catalog, optimizer))
+            yield "optimizer", work.optimizer, optimizer, replace(setting, job=job)
+    for framework in sorted(catalog.frameworks):
+        if framework != work.framework:
+            other = replace(setting, framework=framework_of(catalog, framework))
+            yield "framework", work.framework, framework, other
+    adapters = framework_of(catalog, "hf-trainer")
+    for method in ("lora", "qlora"):
+        if work.method == "full" or (work.method, method) == ("lora", "qlora"):
+            job = replace(setting.job, method=method, lora_rank=work.lora_rank or 16)
+            other = replace(setting, job=job, framework=adapters)
+            yield "method", work.method, method, other
+    if work.sequence_length > 1024:
+        shorter = work.sequence_length // 2
+        job = replace(setting.job, sequence_length=shorter)
+        yield (
+            "sequence_length",
+            str(work.sequence_length),
+            str(shorter),
+            replace(setting, job=job),
+        )

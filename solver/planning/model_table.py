@@ -1,0 +1,283 @@
+"""From candidates with units to the integer table that CP-SAT is fed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver.candidates import CandidateTable, objective_values
+from solver.cpsat.scaling import scale_down, scale_up, unit_for
+from solver.cpsat.table import (
+    AllowedSet,
+    AllowedValues,
+    Bound,
+    IntArray,
+    JobTable,
+    Level,
+    Requirement,
+    Term,
+)
+from solver.options import Option, allowed_purchase
+from solver.performance.inputs import RECOMPUTE, Layouts
+from solver.scenario.scenario import Range, Scenario
+from solver.setting import Setting
+
+
+NO_TIER = "none"
+"""Label of a node without a fabric, or of free local storage."""
+
+LAYOUT_QUANTITIES = (
+    "nodes",
+    "gpus_per_node",
+    "tp",
+    "pp",
+    "cp",
+    "ep",
+    "etp",
+    "dp",
+    "virtual_stages",
+    "micro_batch",
+    "zero_stage",
+)
+
+STEP_UNIT_S = 1e-6
+MEMORY_UNIT_BYTES = 2**20
+READ_UNIT = 1e6
+TOKEN_UNIT = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Units of the integers; they follow from catalog and job, never from limits."""
+
+    usd: float
+    seconds: float
+    objective: float
+
+
+def scale_of(setting: Setting, floor: tuple[float, float], table: CandidateTable) -> Scale:
+    """Units at most 1e-5 of the cheapest and the soonest candidate.
+
+    ``floor`` bounds cost (USD) and duration (s) of every candidate from below, by
+    catalog and job alone.
+    """
+    values = objective_values(setting, table)
+    usd, seconds = floor
+    objective = setting.scenario.objective
+    low = {
+        "cost": usd,
+        "time": seconds,
+        "weighted": objective.cost_weight * usd
+        + objective.usd_per_day * seconds / 86_400,
+    }[objective.kind]
+    return Scale(
+        usd=unit_for(usd, float(table.cost_limit_usd.max())),
+        seconds=unit_for(seconds, float(table.duration_limit_s.max())),
+        objective=unit_for(low, float(values.max())),
+    )
+
+
+def canonical_order(setting: Setting, table: CandidateTable) -> IntArray:
+    """Rank of each candidate by what it decides, a permutation, (n,).
+
+    Fewer nodes first, then offers and tiers by id, then the layout's degrees; the
+    order of files and rows of the catalog plays no part.
+    """
+    layouts = table.layouts
+    keys: list[IntArray] = [
+        layouts.nodes,
+        table.option,
+        table.tier,
+        layouts.pp,
+        layouts.tp,
+        layouts.cp,
+        layouts.ep,
+        layouts.etp,
+        layouts.virtual_stages,
+        layouts.recompute,
+        layouts.zero_stage,
+        layouts.shard_degree,
+        layouts.micro_batch,
+        layouts.accumulation,
+    ]
+    order = np.lexsort(tuple(reversed(keys)))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order), dtype=np.int64)
+    return rank
+
+
+def job_table(setting: Setting, table: CandidateTable, scale: Scale) -> JobTable:
+    """The candidates as integers: spent is rounded up, delivered down."""
+    layouts = table.layouts
+    quantities = {n: np.asarray(getattr(layouts, n)) for n in LAYOUT_QUANTITIES}
+    quantities |= {
+        "gpus": layouts.gpus,
+        "step_time": scale_up(table.step_time_s, STEP_UNIT_S),
+        "duration": scale_up(table.duration_s, scale.seconds),
+        "duration_at_confidence": scale_up(table.duration_limit_s, scale.seconds),
+        "cost": scale_up(table.cost_usd, scale.usd),
+        "cost_at_confidence": scale_up(table.cost_limit_usd, scale.usd),
+        "memory": scale_up(table.memory_bytes, MEMORY_UNIT_BYTES),
+        "memory_excess": _memory_excess(setting, table),
+        "stock_excess": np.maximum(
+            0, layouts.nodes - setting.arrays.max_nodes[table.option]
+        ),
+        "tokens_per_s": scale_down(_pace(setting, table), TOKEN_UNIT),
+        "storage_read": scale_down(
+            np.minimum(table.read_bytes_per_s, 1e15), READ_UNIT
+        ),
+        "objective": scale_up(objective_values(setting, table), scale.objective),
+    }
+    return JobTable(
+        name="job",
+        quantities={k: v.astype(np.int64) for k, v in quantities.items()},
+        units=_units(scale),
+        categories=_categories(setting, table, layouts),
+        rank=canonical_order(setting, table),
+    )
+
+
+def _units(scale: Scale) -> dict[str, str]:
+    seconds, usd = f"{scale.seconds:g} s", f"{scale.usd:g} USD"
+    return {
+        "step_time": f"{STEP_UNIT_S:g} s",
+        "duration": seconds,
+        "duration_at_confidence": seconds,
+        "cost": usd,
+        "cost_at_confidence": usd,
+        "memory": "1 MiB",
+        "memory_excess": "1 MiB",
+        "tokens_per_s": f"{TOKEN_UNIT:g} tokens/s",
+        "storage_read": "1 MB/s",
+        "objective": f"{scale.objective:g}",
+    }
+
+
+def _pace(setting: Setting, table: CandidateTable) -> np.ndarray:
+    """Tokens a second at the confidence asked, (n,)."""
+    factor = np.exp(setting.z * setting.arrays.sigma[table.option])
+    return np.asarray(table.tokens_per_s / factor)
+
+
+def _memory_excess(setting: Setting, table: CandidateTable) -> IntArray:
+    capacity = np.array([g.capacity_bytes for g in setting.classes])[table.group]
+    return scale_up(np.maximum(0.0, table.memory_bytes - capacity), MEMORY_UNIT_BYTES)
+
+
+def _categories(
+    setting: Setting, table: CandidateTable, layouts: Layouts
+) -> dict[str, tuple[IntArray, tuple[str, ...]]]:
+    options = setting.options
+
+    def labelled(label: Callable[[Option], str]) -> tuple[IntArray, tuple[str, ...]]:
+        every = [label(o) for o in options]
+        labels = tuple(sorted({every[i] for i in np.unique(table.option)}))
+        index = {text: i for i, text in enumerate(labels)}
+        codes = np.array([index.get(text, -1) for text in every], dtype=np.int64)
+        return codes[table.option], labels
+
+    tiers = [t.id if t else NO_TIER for t in setting.tiers]
+    tier_labels = tuple(sorted({tiers[i] for i in np.unique(table.tier)}))
+    tier_codes = np.array([_index(tier_labels, t) for t in tiers], dtype=np.int64)
+    return {
+        "gpu_type": labelled(lambda o: o.gpu.id),
+        "intra_node_tier": labelled(lambda o: o.server.intra_node),
+        "network_tier": labelled(lambda o: o.server.network or NO_TIER),
+        "storage_tier": (tier_codes[table.tier], tier_labels),
+        "region": labelled(lambda o: o.offer.region),
+        "country": labelled(lambda o: o.country or NO_TIER),
+        "provider": labelled(lambda o: o.offer.provider),
+        "purchase": labelled(lambda o: o.offer.purchase),
+        "offer": labelled(lambda o: o.offer.id),
+        "recompute": (layouts.recompute, RECOMPUTE),
+    }
+
+
+def _index(labels: tuple[str, ...], label: str) -> int:
+    return labels.index(label) if label in labels else -1
+
+
+def requirements_of(
+    scenario: Scenario, setting: Setting, scale: Scale
+) -> tuple[Requirement, ...]:
+    """The scenario's limits as rows on the table's integers."""
+    user = scenario.constraints
+    uncertain = user.confidence != 0.5
+    found: list[Requirement] = [
+        Bound("memory", "memory_excess", upper=0),
+        Bound("stock", "stock_excess", upper=0),
+    ]
+    if user.deadline_s is not None:
+        name = "duration_at_confidence" if uncertain else "duration"
+        upper = int(scale_down(user.deadline_s, scale.seconds))
+        found.append(Bound("deadline", name, upper=upper))
+    if user.budget_usd is not None:
+        name = "cost_at_confidence" if uncertain else "cost"
+        upper = int(scale_down(user.budget_usd, scale.usd))
+        found.append(Bound("budget", name, upper=upper))
+    if user.min_tokens_per_s is not None:
+        lower = int(scale_up(user.min_tokens_per_s, TOKEN_UNIT))
+        found.append(Bound("throughput", "tokens_per_s", lower=lower))
+    if user.storage_min_read_bytes_per_s is not None:
+        lower = int(scale_up(user.storage_min_read_bytes_per_s, READ_UNIT))
+        found.append(Bound("storage", "storage_read", lower=lower))
+    found += _ranges("gpus", "gpus", user.gpus)
+    found += _ranges("gpus", "gpus_per_node", user.gpus_per_node)
+    for axis, wanted in sorted(user.parallelism.items()):
+        found += _ranges("parallelism", axis, wanted)
+    return (*found, *_sets(scenario, setting))
+
+
+def _ranges(rule: str, quantity: str, wanted: Range) -> list[Requirement]:
+    found: list[Requirement] = []
+    if wanted.values is not None:
+        found.append(AllowedValues(rule, quantity, frozenset(wanted.values)))
+    if wanted.min is not None or wanted.max is not None:
+        lower = None if wanted.min is None else int(np.ceil(wanted.min))
+        upper = None if wanted.max is None else int(np.floor(wanted.max))
+        found.append(Bound(rule, quantity, lower=lower, upper=upper))
+    return found
+
+
+def _sets(scenario: Scenario, setting: Setting) -> list[Requirement]:
+    """Allowed labels of what the user restricted, by the options that are left."""
+    user = scenario.constraints
+    found: list[Requirement] = []
+    stated: dict[str, tuple[str, tuple[str, ...] | None]] = {
+        "regions": ("region", user.regions),
+        "countries": ("country", user.countries),
+        "providers": ("provider", user.providers),
+        "gpu_types": ("gpu_type", user.gpu_types),
+    }
+    for rule, (category, labels) in stated.items():
+        if labels is not None:
+            found.append(AllowedSet(rule, category, frozenset(labels)))
+    if "purchase" in user.stated:
+        found.append(AllowedSet("purchase", "purchase", allowed_purchase(scenario)))
+    if user.recompute is not None:
+        found.append(AllowedSet("parallelism", "recompute", frozenset(user.recompute)))
+    options = setting.options
+    if user.intra_node_kinds or user.intra_node_min_gb_per_s:
+        tiers = frozenset(o.server.intra_node for o in options)
+        found.append(AllowedSet("intra_node", "intra_node_tier", tiers))
+    if user.network_kinds or user.network_min_gbps_per_gpu:
+        tiers = frozenset(o.server.network or NO_TIER for o in options)
+        found.append(AllowedSet("network", "network_tier", tiers))
+    if user.storage_kinds:
+        tiers = frozenset(t.id for o in options for t in o.storage)
+        found.append(AllowedSet("storage", "storage_tier", tiers))
+    return found
+
+
+def objective_levels(scenario: Scenario) -> tuple[Level, ...]:
+    """The objective, ties broken by the other of cost and time."""
+    kind = scenario.objective.kind
+    if kind == "cost":
+        return ((Term("cost"),), (Term("duration"),))
+    if kind == "time":
+        return ((Term("duration"),), (Term("cost"),))
+    return ((Term("objective"),), (Term("cost"),), (Term("duration"),))
+
+

@@ -1,0 +1,69 @@
+"""A scenario with one requirement left out: the building block of explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from solver.scenario.scenario import Constraints, Range, Scenario
+
+ALL_PURCHASE = ("on_demand", "spot", "reserved", "monthly", "owned")
+
+STOCK_WITHOUT_LIMIT = 4_096
+"""Nodes that 'stock not known' is taken as when stock is what is relaxed."""
+
+
+def _drop(**fields: object) -> Callable[[Constraints], Constraints]:
+    return lambda user: replace(user, **fields)  # type: ignore[arg-type]
+
+
+_DROP: Mapping[str, Callable[[Constraints], Constraints]] = {
+    "parallelism": _drop(parallelism={}, recompute=None),
+    "regions": _drop(regions=None),
+    "countries": _drop(countries=None),
+    "providers": _drop(providers=None),
+    "gpu_types": _drop(gpu_types=None, gpu_exclude=()),
+    "gpus": _drop(gpus=Range(), gpus_per_node=Range()),
+    "intra_node": _drop(intra_node_min_gb_per_s=None, intra_node_kinds=None),
+    "network": _drop(network_min_gbps_per_gpu=None, network_kinds=None),
+    "storage": _drop(storage_kinds=None, storage_min_read_bytes_per_s=None),
+    "purchase": _drop(purchase=ALL_PURCHASE),
+    "throughput": _drop(min_tokens_per_s=None),
+    "deadline": _drop(deadline_s=None),
+    "budget": _drop(budget_usd=None),
+}
+
+RELAXABLE: tuple[str, ...] = (*_DROP, "stock")
+"""Rule ids that a user can give up, in the order of RULES; physics is not among them."""
+
+
+def without(scenario: Scenario, rule_id: str) -> Scenario:
+    """``scenario`` with one requirement left out, all others kept."""
+    if rule_id == "stock":
+        nodes = max(STOCK_WITHOUT_LIMIT, scenario.stock_unknown_nodes)
+        return replace(scenario, stock_unknown_nodes=nodes)
+    user = _DROP[rule_id](scenario.constraints)
+    stated = user.stated | {"purchase"} if rule_id == "purchase" else user.stated
+    return replace(scenario, constraints=replace(user, stated=stated))
+
+
+def in_force(scenario: Scenario) -> tuple[str, ...]:
+    """Relaxable rules that limit ``scenario`` at all."""
+    user = scenario.constraints
+    limits: Mapping[str, bool] = {
+        "parallelism": bool(user.parallelism) or user.recompute is not None,
+        "regions": user.regions is not None,
+        "countries": user.countries is not None,
+        "providers": user.providers is not None,
+        "gpu_types": user.gpu_types is not None or bool(user.gpu_exclude),
+        "gpus": user.gpus != Range() or user.gpus_per_node != Range(),
+        "intra_node": bool(user.intra_node_kinds or user.intra_node_min_gb_per_s),
+        "network": bool(user.network_kinds or user.network_min_gbps_per_gpu),
+        "storage": bool(user.storage_kinds or user.storage_min_read_bytes_per_s),
+        "purchase": set(user.purchase) != set(ALL_PURCHASE),
+        "throughput": user.min_tokens_per_s is not None,
+        "deadline": user.deadline_s is not None,
+        "budget": user.budget_usd is not None,
+        "stock": True,
+    }
+    return tuple(rule for rule in RELAXABLE if limits[rule])

@@ -1,0 +1,110 @@
+"""Runners-up: the best plans that differ in kind from the chosen one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from solver.candidates import CandidateTable, objective_values
+from solver.options import Option, OptionSet
+from solver.performance.inputs import BoolArray
+from solver.plan import Alternative, Plan
+from solver.planning.build_plan import build_plan
+from solver.scenario.scenario import Range
+from solver.search import limits_of, search
+from solver.setting import Setting
+
+BATCH_RANGE = 0.125
+"""A different batch is looked for within this share of the wanted one."""
+
+WORTH_SAYING = 0.002
+"""Least relative saving for which another batch is worth a line."""
+
+KINDS: tuple[tuple[str, Callable[[Option], str]], ...] = (
+    ("gpu", lambda o: o.gpu.id),
+    ("provider", lambda o: o.offer.provider),
+    ("region", lambda o: o.offer.region),
+    ("purchase", lambda o: o.offer.purchase),
+)
+
+
+def runners_up(
+    setting: Setting, table: CandidateTable, best: int, plan: Plan, most: int
+) -> tuple[Alternative, ...]:
+    """At most ``most`` plans that differ in kind, best objective first."""
+    if most <= 0:
+        return ()
+    values = objective_values(setting, table)
+    found: dict[int, str] = {}
+    for kind, differs in _differences(setting, table, best):
+        rows = np.flatnonzero(differs)
+        if not len(rows):
+            continue
+        order = np.lexsort((table.duration_s[rows], table.cost_usd[rows], values[rows]))
+        found.setdefault(int(rows[order[0]]), kind)
+    chosen = sorted(found, key=lambda row: (values[row], row))[:most]
+    others = [
+        _alternative(found[row], build_plan(setting, table, row), plan)
+        for row in chosen
+    ]
+    others += _other_batch(setting, table, best, plan)
+    return tuple(others[: most + 1])
+
+
+def _alternative(kind: str, other: Plan, plan: Plan) -> Alternative:
+    return Alternative(
+        plan=other,
+        kind=kind,
+        cost_change_usd=other.cost_usd - plan.cost_usd,
+        duration_change_days=other.duration_days - plan.duration_days,
+    )
+
+
+def _differences(
+    setting: Setting, table: CandidateTable, best: int
+) -> Iterator[tuple[str, BoolArray]]:
+    """Each kind of difference with the candidates that have it, (n,)."""
+    chosen = setting.options[int(table.option[best])]
+    for kind, label in KINDS:
+        other = np.array([label(o) != label(chosen) for o in setting.options])
+        yield kind, other[table.option]
+    same_offer = table.option == table.option[best]
+    yield "size", same_offer & (table.layouts.nodes != table.layouts.nodes[best])
+
+
+def _other_batch(
+    setting: Setting, table: CandidateTable, best: int, plan: Plan
+) -> list[Alternative]:
+    """A nearby global batch on the same offer and degrees that does better, if any."""
+    job = setting.job
+    if job.batch_min != job.batch_max:
+        return []
+    option = setting.options[int(table.option[best])]
+    near = replace(
+        job,
+        batch_min=max(1, int(np.ceil(job.batch_target * (1 - BATCH_RANGE)))),
+        batch_max=int(job.batch_target * (1 + BATCH_RANGE)),
+    )
+    axes = ("tp", "pp", "cp", "ep")
+    pins = {a: Range(values=(getattr(plan.layout, a),)) for a in axes}
+    user = setting.scenario.constraints
+    scenario = replace(
+        setting.scenario,
+        constraints=replace(user, parallelism={**user.parallelism, **pins}),
+    )
+    narrow = replace(
+        setting,
+        scenario=scenario,
+        job=near,
+        option_set=OptionSet((option,), setting.option_set.total),
+    )
+    nearby = search(narrow, limits_of(scenario)).table
+    if nearby is None:
+        return []
+    values = objective_values(narrow, nearby)
+    row = int(np.lexsort((nearby.cost_usd, values))[0])
+    if values[row] >= objective_values(setting, table)[best] * (1 - WORTH_SAYING):
+        return []
+    return [_alternative("batch", build_plan(narrow, nearby, row), plan)]

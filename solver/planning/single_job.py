@@ -1,0 +1,259 @@
+"""Answer one scenario: the pipeline from files to a proved, verified plan.
+
+scenario + catalog -> options -> layouts -> memory and time -> candidates -> CP-SAT ->
+plan -> verification.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solver.candidates import CandidateTable, objective_values
+from solver.errors import InternalError
+from solver.plan import Explanation, Plan, PlanResult, Proof
+from solver.planning.build_plan import build_plan
+from solver.planning.phases import Phases
+from solver.planning.runners_up import runners_up
+from solver.search import SearchResult, limits_of, search
+from solver.setting import Setting, setting_of
+from solver.verify import verify
+
+if TYPE_CHECKING:
+    from solver.catalog.load import Catalog
+    from solver.cpsat.outcome import SolveOutcome
+    from solver.cpsat.table import JobTable, Requirement
+    from solver.planning.model_table import Scale
+    from solver.scenario.scenario import Scenario
+
+SLACK = 0.25
+"""Candidates within 25 % of the best are kept as possible runners-up."""
+
+PRACTICAL_TIE = 0.05
+"""At most this relative difference is never told apart by measurements."""
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What CP-SAT decided about a candidate table."""
+
+    outcome: SolveOutcome
+    row: int | None
+    scale: Scale
+    pruned: int
+
+
+def plan_job(
+    scenario: Scenario,
+    catalog: Catalog,
+    *,
+    export_model: Path | None = None,
+    log: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
+    alternatives: int = 5,
+    phases: Phases | None = None,
+) -> PlanResult:
+    """The best plan for ``scenario``, proved, or why there is none.
+
+    Parameters
+    ----------
+    scenario, catalog
+        The question and what is on offer.
+    export_model
+        Write the CP-SAT model there, as text.
+    log
+        Receives lines of CP-SAT's progress.
+    progress
+        Called with a label and the fraction done.
+    alternatives
+        Most runners-up to report.
+    phases
+        Records how long each phase takes.
+
+    Raises
+    ------
+    InternalError
+        If the plan fails its own verification, or two ways to the optimum disagree.
+    """
+    started = time.perf_counter()
+    phases = phases or Phases()
+    with phases.measure("options"):
+        setting = setting_of(scenario, catalog)
+    with phases.measure("candidates"):
+        found = search(setting, limits_of(scenario), SLACK, progress)
+    if found.table is None:
+        return _no_plan(setting, found, started, phases)
+    chosen = choose(setting, found.table, phases, export_model, log)
+    if chosen.row is None:
+        if chosen.outcome.status == "infeasible":
+            return _no_plan(setting, found, started, phases)
+        proof = _proof(setting, found, chosen, started)
+        return _result(setting, "unknown", None, (), proof, None)
+    with phases.measure("plan"):
+        plan = build_plan(setting, found.table, chosen.row)
+        others = runners_up(setting, found.table, chosen.row, plan, alternatives)
+    with phases.measure("verify"):
+        _certify(plan, scenario, setting)
+    proof = _proof(setting, found, chosen, started)
+    status = chosen.outcome.status
+    return _result(setting, status, plan, others, proof, None)
+
+
+def choose(
+    setting: Setting,
+    table: CandidateTable,
+    phases: Phases,
+    export_model: Path | None = None,
+    log: Callable[[str], None] | None = None,
+) -> Chosen:
+    """Let CP-SAT choose among the candidates and check it by reduction."""
+    with phases.measure("import ortools"):
+        from solver.cpsat.problem import PlacementProblem
+        from solver.cpsat.prune import undominated
+        from solver.cpsat.reduce import best_row_by_reduction
+        from solver.planning import model_table
+    scenario = setting.scenario
+    with phases.measure("model build"):
+        scale = model_table.scale_of(setting, floor_of(setting), table)
+        whole = model_table.job_table(setting, table, scale)
+        requirements = model_table.requirements_of(scenario, setting, scale)
+        levels = model_table.objective_levels(scenario)
+        spent = [term.quantity for level in levels for term in level]
+        kept = undominated(whole, requirements, spent)
+        pruned = whole.take(kept)
+        best = best_row_by_reduction(pruned, requirements, levels)
+        problem = PlacementProblem(
+            [pruned], requirements, levels, hint=None if best is None else [best]
+        )
+    if export_model is not None:
+        _export(export_model, whole, requirements, levels, scenario)
+    with phases.measure("solve"):
+        outcome = problem.solve(_solve_limits(scenario), _logger(log))
+    row = outcome.rows[0] if outcome.rows else best
+    if outcome.status == "optimal" and row != best:
+        raise InternalError("CP-SAT and the reduction choose different candidates")
+    if outcome.status == "unknown" and best is not None:
+        outcome = replace(outcome, status="feasible")
+    if outcome.status == "infeasible" and best is not None:
+        raise InternalError("CP-SAT finds no plan where the reduction has one")
+    chosen = None if row is None else int(kept[row])
+    return Chosen(outcome, chosen, scale, len(table) - len(kept))
+
+
+def floor_of(setting: Setting) -> tuple[float, float]:
+    """Least cost (USD) and time (s) that catalog and job allow, whatever the limits."""
+    from solver.search import ideal_bounds
+
+    bounds = [ideal_bounds(setting, group) for group in setting.classes]
+    return min(cost for cost, _ in bounds), min(time_s for _, time_s in bounds)
+
+
+def _solve_limits(scenario: Scenario):  # type: ignore[no-untyped-def]
+    from solver.cpsat.table import SolveLimits
+
+    limits = scenario.limits
+    return SolveLimits(
+        time_s=limits.time_s, gap=limits.gap, workers=limits.workers, seed=limits.seed
+    )
+
+
+def _logger(log: Callable[[str], None] | None):  # type: ignore[no-untyped-def]
+    if log is None:
+        return None
+    return lambda p: log(
+        f"level {p.level + 1}: best {p.best}, bound {p.bound}, gap {p.gap:.3%}"
+    )
+
+
+def _export(path, whole: JobTable, requirements, levels, scenario: Scenario) -> None:  # type: ignore[no-untyped-def]
+    from solver.cpsat.problem import PlacementProblem
+
+    requirements: tuple[Requirement, ...]
+    header = [
+        f"gpuplan model of scenario '{scenario.name}', objective "
+        f"{scenario.objective.kind}.",
+        "Candidates are not pruned by dominance. Left out are layouts that do not fit",
+        f"in memory and those whose lower bound is over {SLACK:.0%} above the best plan",
+        "or beyond the stated limits: the model may be asked for tighter limits and",
+        "smaller sets, not for looser ones.",
+    ]
+    PlacementProblem([whole], requirements, levels).export(path, header)
+
+
+def _certify(plan: Plan, scenario: Scenario, setting: Setting) -> None:
+    violations = verify(plan, scenario, setting.catalog)
+    if violations:
+        text = "; ".join(f"{v.rule}: {v.message}" for v in violations)
+        raise InternalError(f"the plan fails its own verification: {text}")
+
+
+def _proof(
+    setting: Setting, found: SearchResult, chosen: Chosen | None, started: float
+) -> Proof:
+    stats = found.stats
+    bound = gap = None
+    ties = 0
+    if chosen is not None and chosen.outcome.bound is not None:
+        scale, kind = chosen.scale, setting.scenario.objective.kind
+        unit = {"cost": scale.usd, "time": scale.seconds}.get(kind, scale.objective)
+        bound, gap = chosen.outcome.bound * unit, chosen.outcome.gap
+    if chosen is not None and chosen.row is not None and found.table is not None:
+        values = objective_values(setting, found.table)
+        best = values[chosen.row]
+        ties = int(np.sum(values <= best * (1.0 + PRACTICAL_TIE))) - 1
+    return Proof(
+        bound=bound,
+        gap=gap,
+        candidates=stats.candidates,
+        pruned=chosen.pruned if chosen else 0,
+        wall_time_s=time.perf_counter() - started,
+        lattice=setting.space.describe(),
+        layouts=stats.layouts,
+        layouts_out_of_memory=stats.out_of_memory,
+        layouts_bounded=stats.bounded,
+        within_error=max(ties, 0),
+    )
+
+
+def _no_plan(
+    setting: Setting, found: SearchResult, started: float, phases: Phases
+) -> PlanResult:
+    from solver.planning.infeasibility import explain
+
+    with phases.measure("explain"):
+        explanation = explain(setting)
+    proof = _proof(setting, found, None, started)
+    return _result(setting, "infeasible", None, (), proof, explanation)
+
+
+def _result(setting, status, plan, alternatives, proof, explanation: Explanation | None) -> PlanResult:  # type: ignore[no-untyped-def]
+    return PlanResult(
+        status=status,
+        objective=setting.scenario.objective.kind,
+        plan=plan,
+        alternatives=alternatives,
+        proof=proof,
+        explanation=explanation,
+        versions=versions(),
+        scenario=setting.scenario.name,
+    )
+
+
+def versions() -> dict[str, str]:
+    """Versions of all that an answer depends on."""
+    found = {"python": platform.python_version()}
+    for name in ("gpuplan", "ortools", "numpy", "pydantic"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found

@@ -1,0 +1,298 @@
+"""Exact search for candidates: bound first, evaluate what a bound can't exclude.
+
+The lattice of a large model holds millions of (layout, hardware) pairs. Hardware
+classes are taken in the order of a lower bound on the objective; within a class,
+layouts whose own bound passes the best plan found (plus a slack for runners-up) are
+skipped. What is skipped is counted as bounded, never as 'does not fit'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from solver.candidates import (
+    CandidateTable,
+    Rows,
+    evaluate,
+    fastest_rows,
+    objective_values,
+)
+from solver.cost import weighted_usd
+from solver.layout_space import Lattice
+from solver.performance.inputs import BoolArray, FloatArray, IntArray
+from solver.performance.step_time import lower_bound, step_time
+from solver.performance.transformer import model_flops_per_token
+from solver.scenario.scenario import Scenario
+from solver.setting import HardwareClass, Setting
+from solver.units import HOUR
+
+FIRST_CHUNK = 2_048
+CHUNK = 32_768
+ROUNDING = 1.0 - 1e-9
+"""Bounds are shrunk by this much, so that float rounding never makes one too high."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLimits:
+    """Upper and lower limits on a plan; None is no limit."""
+
+    deadline_s: float | None = None
+    budget_usd: float | None = None
+    min_tokens_per_s: float | None = None
+    min_read_bytes_per_s: float | None = None
+
+
+def limits_of(scenario: Scenario) -> SearchLimits:
+    """The user's limits as the search takes them."""
+    user = scenario.constraints
+    return SearchLimits(
+        deadline_s=user.deadline_s,
+        budget_usd=user.budget_usd,
+        min_tokens_per_s=user.min_tokens_per_s,
+        min_read_bytes_per_s=user.storage_min_read_bytes_per_s,
+    )
+
+
+@dataclass
+class SearchStats:
+    """What became of the layouts, summed over hardware classes."""
+
+    layouts: int = 0
+    out_of_memory: int = 0
+    """Groups of layouts of which not even the leanest fits."""
+    bounded: int = 0
+    evaluated: int = 0
+    classes: int = 0
+    classes_bounded: int = 0
+    candidates: int = 0
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """All candidates evaluated that meet the limits, and what was skipped."""
+
+    table: CandidateTable | None
+    stats: SearchStats
+
+
+@dataclass
+class _Search:
+    setting: Setting
+    limits: SearchLimits
+    slack: float
+    best: float = np.inf
+    stats: SearchStats = field(default_factory=SearchStats)
+    parts: list[CandidateTable] = field(default_factory=list)
+
+    @property
+    def ceiling(self) -> float:
+        """Objective value above which nothing is of interest any more."""
+        return self.best * (1.0 + self.slack) if np.isfinite(self.best) else np.inf
+
+    def class_bound(self, group: HardwareClass) -> float:
+        """Objective that no layout on this hardware can undercut."""
+        cost, duration = ideal_bounds(self.setting, group)
+        return float(self._key(np.array([cost]), np.array([duration]))[0])
+
+    def _key(self, cost_usd: FloatArray, duration_s: FloatArray) -> FloatArray:
+        objective = self.setting.scenario.objective
+        if objective.kind == "cost":
+            return cost_usd
+        if objective.kind == "time":
+            return duration_s
+        return weighted_usd(
+            cost_usd, duration_s, objective.cost_weight, objective.usd_per_day
+        )
+
+    def run_class(self, index: int, group: HardwareClass) -> None:
+        """Evaluate the layouts of one hardware class that bounds let through."""
+        lattice = self.setting.space.lattice(group.node_kind)
+        self.stats.out_of_memory += lattice.groups_out_of_memory
+        self.stats.layouts += len(lattice)
+        rows = np.flatnonzero(
+            (lattice.layouts.nodes <= group.max_nodes)
+            & (lattice.memory_bytes <= group.capacity_bytes)
+        )
+        self.stats.out_of_memory += int(
+            (lattice.memory_bytes > group.capacity_bytes).sum()
+        )
+        if not len(rows):
+            return
+        key, possible = self._bounds(group, lattice, rows)
+        rows, key = rows[possible], key[possible]
+        self.stats.bounded += int((~possible).sum())
+        self._best_first(index, lattice, rows, key)
+
+    def _bounds(
+        self, group: HardwareClass, lattice: Lattice, rows: IntArray
+    ) -> tuple[FloatArray, BoolArray]:
+        """Lower bound on the objective of each row, and whether limits can be met."""
+        setting = self.setting
+        layouts = lattice.layouts.take(rows)
+        step = lower_bound(
+            setting.shape, setting.job, setting.framework, group.hardware, layouts
+        )
+        overheads = setting.scenario.overheads
+        stretch = 1.0 + overheads.evaluation_fraction
+        training = step * lattice.steps[rows] * ROUNDING
+        active = training * stretch
+        fixed = overheads.setup_s + overheads.queue_s
+        billed = (active + overheads.setup_s) / HOUR
+        cost = layouts.nodes * self._cheapest(group, layouts.nodes) * billed
+        possible = np.ones(len(rows), dtype=bool)
+        factor = group.spread_factor
+        if self.limits.deadline_s is not None:
+            possible &= active * factor + fixed <= self.limits.deadline_s
+        if self.limits.budget_usd is not None:
+            possible &= cost * min(factor, 1.0) <= self.limits.budget_usd
+        if self.limits.min_tokens_per_s is not None:
+            tokens = layouts.global_batch * setting.job.sequence_length
+            possible &= tokens >= (
+                self.limits.min_tokens_per_s * step * factor * ROUNDING
+            )
+        return self._key(cost, active + fixed) * ROUNDING, possible
+
+    def _cheapest(self, group: HardwareClass, nodes: IntArray) -> FloatArray:
+        """Lowest price a node-hour among options that have so many nodes, (n,)."""
+        arrays = self.setting.arrays.take(group.options)
+        order = np.argsort(arrays.max_nodes, kind="stable")
+        most = arrays.max_nodes[order]
+        price = np.minimum.accumulate(arrays.usd_per_node_hour[order][::-1])[::-1]
+        place = np.minimum(np.searchsorted(most, nodes, side="left"), len(most) - 1)
+        return np.asarray(price[place])
+
+    def _best_first(
+        self, index: int, lattice: Lattice, rows: IntArray, key: FloatArray
+    ) -> None:
+        """Evaluate rows in the order of their bound until it passes the ceiling."""
+        if len(rows) > FIRST_CHUNK:
+            head = np.argpartition(key, FIRST_CHUNK)[:FIRST_CHUNK]
+            self._evaluate(index, lattice, np.sort(rows[head]))
+            rest = np.ones(len(rows), dtype=bool)
+            rest[head] = False
+            rows, key = rows[rest], key[rest]
+            order = np.argsort(key, kind="stable")
+            rows, key = rows[order], key[order]
+        for start in range(0, len(rows), CHUNK):
+            piece = slice(start, start + CHUNK)
+            wanted = key[piece] <= self.ceiling
+            if not wanted.any():
+                self.stats.bounded += len(rows) - start
+                return
+            self.stats.bounded += int((~wanted).sum())
+            self._evaluate(index, lattice, np.sort(rows[piece][wanted]))
+
+    def _evaluate(self, index: int, lattice: Lattice, rows: IntArray) -> None:
+        """Evaluate rows exactly; keep the candidates that meet the limits."""
+        setting = self.setting
+        group = setting.classes[index]
+        layouts = lattice.layouts.take(rows)
+        self.stats.evaluated += len(rows)
+        seconds = step_time(
+            setting.shape, setting.job, setting.framework, group.hardware, layouts
+        ).total
+        found = Rows(
+            layouts,
+            seconds,
+            lattice.steps[rows],
+            lattice.memory_bytes[rows],
+            lattice.writer_nodes[rows],
+            lattice.host_bytes[rows],
+        )
+        good = np.isfinite(seconds)
+        if self.limits.min_tokens_per_s is not None:
+            tokens = layouts.global_batch * setting.job.sequence_length
+            pace = tokens / seconds / group.spread_factor
+            good &= pace >= self.limits.min_tokens_per_s
+        found = fastest_rows(found.take(np.flatnonzero(good)))
+        if not len(found.steps):
+            return
+        self._keep(evaluate(setting, index, found))
+
+    def _keep(self, table: CandidateTable) -> None:
+        self.stats.candidates += len(table)
+        ok = within_limits(table, self.limits)
+        values = objective_values(self.setting, table)
+        ok &= values <= self.ceiling
+        if not ok.any():
+            return
+        kept = table.take(np.flatnonzero(ok))
+        self.best = min(self.best, float(values[ok].min()))
+        self.parts.append(kept)
+
+
+def ideal_bounds(setting: Setting, group: HardwareClass) -> tuple[float, float]:
+    """Cost (USD) and time (s) that no layout on this hardware can undercut.
+
+    All model FLOPs at the best sustained rate of the GPU, on all its nodes at once.
+    """
+    flops = model_flops_per_token(setting.shape, setting.job) * setting.job.tokens
+    hardware = group.hardware
+    rate = max(
+        hardware.peak_precision * hardware.gemm_efficiency,
+        hardware.peak_16bit * hardware.gemm_efficiency_16bit,
+        hardware.peak_16bit * hardware.attention_efficiency,
+    )
+    gpu_s = flops / rate * ROUNDING
+    gpus_per_node = group.node_kind[0]
+    price = float(setting.arrays.usd_per_node_hour[group.options].min())
+    return gpu_s / HOUR * price / gpus_per_node, gpu_s / (
+        group.max_nodes * gpus_per_node
+    )
+
+
+def within_limits(table: CandidateTable, limits: SearchLimits) -> BoolArray:
+    """Which candidates meet the limits, (n,)."""
+    ok = np.ones(len(table), dtype=bool)
+    if limits.deadline_s is not None:
+        ok &= table.duration_limit_s <= limits.deadline_s
+    if limits.budget_usd is not None:
+        ok &= table.cost_limit_usd <= limits.budget_usd
+    if limits.min_read_bytes_per_s is not None:
+        ok &= table.read_bytes_per_s >= limits.min_read_bytes_per_s
+    return ok
+
+
+def search(
+    setting: Setting,
+    limits: SearchLimits,
+    slack: float = 0.0,
+    progress: Callable[[str, float], None] | None = None,
+) -> SearchResult:
+    """Candidates that meet ``limits`` and hold every optimum of the objective.
+
+    Parameters
+    ----------
+    setting
+        The scenario joined with its catalog.
+    limits
+        Deadline, budget and floors.
+    slack
+        Relative distance from the best objective within which candidates are kept
+        (runners-up); 0.25 keeps all within 25 %.
+    progress
+        Called with a label and the fraction done.
+    """
+    work = _Search(setting, limits, slack)
+    bounds = [work.class_bound(group) for group in setting.classes]
+    order = sorted(range(len(bounds)), key=lambda i: (bounds[i], i))
+    for done, index in enumerate(order):
+        if bounds[index] > work.ceiling:
+            work.stats.classes_bounded = len(order) - done
+            break
+        work.stats.classes += 1
+        work.run_class(index, setting.classes[index])
+        if progress is not None:
+            progress("layouts", (done + 1) / len(order))
+    return SearchResult(_within(work), work.stats)
+
+
+def _within(work: _Search) -> CandidateTable | None:
+    if not work.parts:
+        return None
+    table = CandidateTable.concatenate(work.parts)
+    values = objective_values(work.setting, table)
+    return table.take(np.flatnonzero(values <= work.ceiling))

@@ -1,0 +1,306 @@
+"""Everything about a scenario that stays fixed while candidates are evaluated.
+
+Options and storage tiers become struct-of-arrays here, so that thousands of
+(offer, storage, layout) combinations are priced in one numpy call.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from functools import cached_property
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solver.catalog.supply import egress_usd, merged_catalog
+from solver.cost import UNIT_S
+from solver.hardware import calibration_for, hardware_of
+from solver.layout_space import LayoutSpace, NodeKind, NodeLimits
+from solver.options import Option, OptionSet, gather_options
+from solver.performance.checkpoints import checkpoint_bytes
+from solver.performance.inputs import (
+    FloatArray,
+    Framework,
+    Hardware,
+    IntArray,
+    TrainingJob,
+    TransformerShape,
+)
+from solver.physics_inputs import framework_of, job_of, shape_of
+from solver.units import GB, GIB
+
+if TYPE_CHECKING:
+    from solver.catalog.load import Catalog
+    from solver.catalog.schema import StorageTier
+    from solver.scenario.scenario import Scenario
+
+TIB = 2**40
+
+HardwareKey = tuple[str, int, str, str, float, bool, int, str, float]
+"""All of a server that the physics sees."""
+
+
+@dataclass(frozen=True)
+class OptionArrays:
+    """Figures of the options, one element an option, (m,)."""
+
+    usd_per_node_hour: FloatArray
+    min_nodes: IntArray
+    max_nodes: IntArray
+    unit_s: FloatArray
+    """Billing unit, seconds; 0: by the second."""
+    gpu_rate: FloatArray
+    """Failures a GPU and second."""
+    node_rate: FloatArray
+    """Interruptions a node and second (spot)."""
+    egress_usd: FloatArray
+    """Price of bringing the data set there, once."""
+    host_bytes: FloatArray
+    """Host memory of a node; inf where it is not known."""
+    sigma: FloatArray
+    """Relative spread of measured over predicted step times."""
+
+    def take(self, rows: IntArray) -> OptionArrays:
+        """The options at ``rows``."""
+        return OptionArrays(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
+
+@dataclass(frozen=True)
+class StorageArrays:
+    """Figures of the storage tiers in use, (t,); the first is free local NVMe."""
+
+    usd_per_gb_month: FloatArray
+    read_per_node: FloatArray
+    write_per_node: FloatArray
+    aggregate_read: FloatArray
+    aggregate_write: FloatArray
+    per_byte: FloatArray
+    """Bytes/s that each byte bought brings; inf where size does not matter."""
+    min_bytes: FloatArray
+    node_capacity: FloatArray
+    """Bytes a node holds; inf for shared tiers."""
+    local: FloatArray
+    """1 where the tier lies in the nodes."""
+    bounced: FloatArray
+    """1 where reads pass through host memory (no GPUDirect Storage)."""
+
+
+@dataclass(frozen=True)
+class HardwareClass:
+    """Options whose nodes are the same to the physics."""
+
+    key: HardwareKey
+    hardware: Hardware
+    node_kind: NodeKind
+    options: IntArray
+    """Indices into Setting.options."""
+    max_nodes: int
+    capacity_bytes: float
+    """Allowed memory of the card: usable, less the headroom."""
+    spread_factor: float
+    """Active time at the confidence asked over its expectation."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One scenario joined with its catalog."""
+
+    scenario: Scenario
+    catalog: Catalog
+    shape: TransformerShape
+    job: TrainingJob
+    framework: Framework
+    option_set: OptionSet
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Usable offers in canonical order."""
+        return self.option_set.options
+
+    @cached_property
+    def z(self) -> float:
+        """Standard normal quantile of the confidence asked."""
+        return NormalDist().inv_cdf(self.scenario.constraints.confidence)
+
+    @cached_property
+    def bytes_read(self) -> float:
+        """Bytes that the nodes read from storage over the whole run."""
+        return self.job.tokens * self.scenario.data.bytes_per_token
+
+    @cached_property
+    def restart_s(self) -> float:
+        """Seconds from a failure to the restored state being read again."""
+        return float(self.catalog.calibration["reliability"]["restart_s"])
+
+    @cached_property
+    def checkpoint_bytes(self) -> float:
+        """Bytes of one checkpoint."""
+        return float(checkpoint_bytes(self.shape, self.job, self.framework))
+
+    @cached_property
+    def space(self) -> LayoutSpace:
+        """The lattices of layouts of this scenario."""
+        kinds: dict[NodeKind, NodeLimits] = {}
+        for group in self.classes:
+            old = kinds.get(group.node_kind, NodeLimits(0, 0.0))
+            kinds[group.node_kind] = NodeLimits(
+                max(old.max_nodes, group.max_nodes),
+                max(old.capacity_bytes, group.capacity_bytes),
+            )
+        return LayoutSpace(
+            self.shape, self.job, self.framework, self.scenario.constraints, kinds
+        )
+
+    @cached_property
+    def classes(self) -> tuple[HardwareClass, ...]:
+        """Options grouped by what the physics sees, in canonical order."""
+        groups: dict[HardwareKey, list[int]] = {}
+        for i, option in enumerate(self.options):
+            groups.setdefault(hardware_key(option), []).append(i)
+        return tuple(self._hardware_class(k, groups[k]) for k in sorted(groups))
+
+    def _hardware_class(self, key: HardwareKey, rows: list[int]) -> HardwareClass:
+        first = self.options[rows[0]]
+        headroom = self.scenario.constraints.memory_headroom
+        return HardwareClass(
+            key=key,
+            hardware=hardware_of(self.catalog, first.server, self.job.precision),
+            node_kind=(first.server.gpus_per_node, first.server.nvlink_domain_gpus),
+            options=np.array(rows, dtype=np.int64),
+            max_nodes=max(self.options[i].max_nodes for i in rows),
+            capacity_bytes=first.gpu.usable_memory_gib * GIB * (1.0 - headroom),
+            spread_factor=math.exp(self.z * self.arrays.sigma[rows[0]]),
+        )
+
+    @cached_property
+    def arrays(self) -> OptionArrays:
+        """Figures of all options."""
+        options, data = self.options, self.scenario.data
+
+        def column(values: list[float], kind: Any = np.float64) -> Any:
+            return np.array(values, dtype=kind)
+
+        rates = [failure_rates(self.catalog, o) for o in options]
+        return OptionArrays(
+            usd_per_node_hour=column([o.usd_per_node_hour for o in options]),
+            min_nodes=column([o.offer.min_nodes for o in options], np.int64),
+            max_nodes=column([o.max_nodes for o in options], np.int64),
+            unit_s=column([UNIT_S[o.offer.billing_unit] for o in options]),
+            gpu_rate=column([gpu for gpu, _ in rates]),
+            node_rate=column([node for _, node in rates]),
+            egress_usd=column(
+                [
+                    egress_usd(
+                        self.catalog, data.location, o.offer.region, data.size_bytes
+                    )
+                    for o in options
+                ]
+            ),
+            host_bytes=column(
+                [o.server.ram_gb * GB if o.server.ram_gb else math.inf for o in options]
+            ),
+            sigma=column(
+                [calibration_for(o.gpu, self.catalog.calibration).sigma for o in options]
+            ),
+        )
+
+    @cached_property
+    def tiers(self) -> tuple[StorageTier | None, ...]:
+        """Distinct storage tiers of all options; None is free local NVMe."""
+        seen: dict[tuple[str, float | None], StorageTier] = {}
+        for option in self.options:
+            for tier in option.storage:
+                seen.setdefault((tier.id, tier.capacity_tb), tier)
+        ordered = sorted(seen, key=lambda k: (k[0], k[1] or 0.0))
+        return (None, *(seen[k] for k in ordered))
+
+    @cached_property
+    def option_tiers(self) -> tuple[IntArray, ...]:
+        """For each option the indices of its tiers in ``tiers``."""
+        index = {
+            (t.id, t.capacity_tb): i for i, t in enumerate(self.tiers) if t is not None
+        }
+        return tuple(
+            np.array(
+                sorted(index[t.id, t.capacity_tb] for t in o.storage) or [0],
+                dtype=np.int64,
+            )
+            for o in self.options
+        )
+
+    @cached_property
+    def storage(self) -> StorageArrays:
+        """Figures of ``tiers``."""
+        return storage_arrays(self.tiers)
+
+
+def hardware_key(option: Option) -> HardwareKey:
+    """What makes two offers' nodes the same to the physics."""
+    server = option.server
+    return (
+        server.gpu,
+        server.gpus_per_node,
+        server.intra_node,
+        server.intra_node_kind,
+        server.intra_node_gb_per_s,
+        server.nvlink_pair_only,
+        server.nvlink_domain_gpus,
+        server.network or "",
+        server.network_gbps if server.network else 0.0,
+    )
+
+
+def storage_arrays(tiers: tuple[StorageTier | None, ...]) -> StorageArrays:
+    """Struct of arrays of storage tiers; None costs nothing and never limits."""
+    inf = float("inf")
+
+    def rate(value: float | None, scale: float) -> float:
+        return inf if value is None else value * scale
+
+    rows = [
+        (0.0, inf, inf, inf, inf, inf, 0.0, inf, 1.0, 0.0)
+        if t is None
+        else (
+            t.usd_per_gb_month or 0.0,
+            t.read_gb_per_s_per_node * GB,
+            t.write_gb_per_s_per_node * GB,
+            rate(t.aggregate_read_gb_per_s, GB),
+            rate(t.aggregate_write_gb_per_s, GB),
+            rate(t.throughput_mb_per_s_per_tib, 1e6 / TIB),
+            t.min_tib * TIB,
+            rate(t.capacity_tb, 1e12),
+            float(t.kind in ("local_nvme", "nvme_raid")),
+            float(not t.gpudirect),
+        )
+        for t in tiers
+    ]
+    columns = np.array(rows, dtype=np.float64).T
+    return StorageArrays(
+        **{f.name: columns[i] for i, f in enumerate(fields(StorageArrays))}
+    )
+
+
+def failure_rates(catalog: Catalog, option: Option) -> tuple[float, float]:
+    """Failures a GPU-second, and spot interruptions a node-second, of an option."""
+    rates = catalog.failure_rates
+    gpu = rates.get(option.gpu.generation) or rates["default"]
+    per_gpu = (gpu.per_gpu_hour or 0.0) / 3600.0
+    if option.offer.purchase != "spot":
+        return per_gpu, 0.0
+    spot = rates.get(f"spot-{option.offer.provider}") or rates["spot-default"]
+    return per_gpu, (spot.per_node_hour or 0.0) / 3600.0
+
+
+def setting_of(scenario: Scenario, catalog: Catalog) -> Setting:
+    """Join ``scenario`` with ``catalog``, its own offers included."""
+    supply = merged_catalog(catalog, scenario.supply)
+    return Setting(
+        scenario=scenario,
+        catalog=supply,
+        shape=shape_of(scenario.architecture),
+        job=job_of(scenario, supply),
+        framework=framework_of(supply, scenario.workload.framework),
+        option_set=gather_options(scenario, supply),
+    )

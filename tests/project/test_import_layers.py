@@ -21,6 +21,7 @@ LAYERS: list[set[str]] = [
         "layout_space",
         "options",
         "physics_inputs",
+        "search",
         "setting",
         "verify",
     },

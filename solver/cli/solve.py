@@ -71,13 +71,12 @@ Seed = Annotated[
     ),
 ]
 Alternatives = Annotated[
-    int | None,
+    int,
     typer.Option(
         "--alternatives",
         metavar="N",
         min=0,
-        show_default=False,
-        help="Show at most this many runners-up.",
+        help="Look for at most this many runners-up.",
     ),
 ]
 Log = Annotated[
@@ -98,7 +97,7 @@ def solve(
     gap: Gap = None,
     workers: Workers = None,
     seed: Seed = None,
-    alternatives: Alternatives = None,
+    alternatives: Alternatives = 5,
     log: Log = False,
     quiet: Quiet = False,
 ) -> int:
@@ -123,9 +122,8 @@ def solve(
             export_model=export_model,
             log=note if log else None,
             progress=line.update,
+            alternatives=alternatives,
         )
-    if alternatives is not None:
-        result = replace(result, alternatives=result.alternatives[:alternatives])
     _print(result, as_json=as_json, quiet=quiet)
     return STATUS[result.status]
 

@@ -213,8 +213,8 @@ _NOTICES = {
         "otherwise"
     ),
     "notice.tokens.samples.packed": (
-        "{samples:,.0f} samples x {epochs:g} epochs of {length:,.0f} tokens on average, "
-        "packed, are {tokens:,.0f} tokens"
+        "{samples:,.0f} samples x {epochs:g} epochs of {length:,.0f} tokens on "
+        "average, packed, are {tokens:,.0f} tokens"
     ),
     "notice.purchase.own": (
         "no purchase kind is stated: on demand, and what the offers of your own are "
@@ -224,12 +224,63 @@ _NOTICES = {
         "offer {offer}: {gbps:,.0f} Gb/s a node of {kind} is taken as the tier {tier}"
     ),
     "notice.offer.one-node": (
-        "offer {offer}: no network between its {nodes:,} nodes is stated, so a job uses "
-        "one node"
+        "offer {offer}: no network between its {nodes:,} nodes is stated, so a job "
+        "uses one node"
+    ),
+}
+
+_WARNINGS = {
+    "warning.stock-assumed": (
+        "Stock is not known: the plan takes {nodes:,} nodes, and {assumed:,} are "
+        "assumed to be there (stock.unknown_nodes). Ask the provider."
+    ),
+    "warning.stock-marketplace": (
+        "Stock is not known: a marketplace's quote counts as one node."
+    ),
+    "warning.stock-no-fabric": (
+        "Nothing is known of a network between nodes of this offer, so it counts as "
+        "one node."
+    ),
+    "warning.spot": (
+        "Spot prices move and servers are taken back: this price is of {as_of}; the "
+        "expected interruptions are in the duration."
+    ),
+    "warning.price-estimate": "The price is an estimate ({source}): ask for a quote.",
+    "warning.storage-price-unknown": (
+        "The price of the storage {tier} is not known and not in the cost."
+    ),
+    "warning.low-mfu": (
+        "The MFU of {percent}% is below what the step-time model was checked against: "
+        "expect a larger error."
+    ),
+    "warning.pcie-assumed": (
+        "How fast {gpu} cards talk over PCIe was not measured in this server; the rate "
+        "of a similar one is assumed."
+    ),
+    "warning.gpu-estimate": (
+        "No measurements calibrate the {generation} generation: its efficiency is an "
+        "estimate."
+    ),
+    "warning.no-ecc": "{gpu} has no ECC memory: errors can go unnoticed in long runs.",
+    "warning.kv-replicated": (
+        "TP {tp} is more than the {kv_heads} KV heads, which are replicated."
+    ),
+    "warning.host-unknown": "The host memory of this server is not known; check it.",
+    "warning.host-ram": (
+        "Host memory of {ram:,} GB is only {times} times the GPU memory; 1.5 to 2 "
+        "times is usual."
     ),
 }
 
 MESSAGES: dict[str, str] = (
-    _HEADLINES | _SECTIONS | _ROWS | _VALUES | _PARTS | _KINDS | _COLUMNS | _NOTICES
+    _HEADLINES
+    | _SECTIONS
+    | _ROWS
+    | _VALUES
+    | _PARTS
+    | _KINDS
+    | _COLUMNS
+    | _WARNINGS
+    | _NOTICES
 )
 """Message id to format string."""

@@ -15,13 +15,14 @@ TAKES_AN_ID = {
     "Message",
     "Section",
     "message_section",
+    "note",
     "notice",
     "of",
     "sentence",
 }
 """Functions and classes whose first argument is a message id."""
 
-ID = re.compile(r"[a-z][a-z_0-9-]*(?:\.[a-z_0-9-]+)+")
+ID = re.compile(r"[a-z][a-z_0-9-]*(?:\.[a-z_0-9-]*[a-z0-9])+")
 
 
 def sources() -> Iterator[ast.AST]:
@@ -46,7 +47,7 @@ def ids_in_calls() -> Iterator[str]:
 
 
 def families() -> set[str]:
-    """Return the first parts of ids whose rest is only known at run time."""
+    """Return the beginnings of ids whose rest is only known at run time."""
     known = set()
     for node in sources():
         if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
@@ -54,7 +55,7 @@ def families() -> set[str]:
         call = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "label"
         if call and isinstance(node.args[0], ast.Constant):
             known.add(f"{node.args[0].value}.")
-    return {family for family in known if family.endswith(".") and family != "."}
+    return {start for start in known if re.match(r"[a-z_]+\.", start)}
 
 
 def test_every_id_has_a_text() -> None:

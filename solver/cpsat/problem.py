@@ -164,8 +164,8 @@ class PlacementProblem:
             rows = self.variables.rows_of(result.values)
             value = self.objective.value(level, rows)
             proved = proved and result.bound == value
-            if interrupted:
-                break
+            if interrupted or (not proved and len(self.jobs) > 1):
+                break  # ties of several jobs can take longer than the gap saved
             self.objective.hold(level, value, proved=result.bound == value)
             self.variables.hint(rows)
         if first is None:

@@ -190,6 +190,28 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     )
 
 
+def gallery_page() -> str:
+    """Return the page of the shipped scenarios and the questions they answer."""
+    from solver.scenario.gallery import list_scenarios
+
+    rows = [
+        (f"[{entry.name}]({entry.name}.yaml)", entry.question)
+        for entry in list_scenarios()
+    ]
+    lines = [
+        "# Shipped scenarios",
+        "",
+        NOTE,
+        "",
+        "Each answers one question. `gpuplan solve quickstart-7b` runs one by its name,",
+        "`gpuplan scenarios copy quickstart-7b` copies it as a start of your own.",
+        "",
+        _table(("scenario", "question"), rows),
+        "",
+    ]
+    return "\n".join(lines)
+
+
 def readme_page() -> str:
     """Return README.md with the output of its commands as it is today."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -219,6 +241,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/cli.md": cli_page,
     "docs/scenario-fields.md": scenario_page,
     "README.md": readme_page,
+    "scenarios/README.md": gallery_page,
 }
 """Each generated page and what makes it."""
 

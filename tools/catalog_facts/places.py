@@ -350,8 +350,8 @@ _RATES: tuple[tuple[Any, ...], ...] = (
         None,
         _LLAMA,
         _RSC1_JOBS,
-        "derived: RSC-1 node failures; spread from Llama 3 405B and RSC-1's jobs of 1,024 "
-        "GPUs",
+        "derived: RSC-1 node failures; spread from Llama 3 405B and RSC-1's jobs of "
+        "1,024 GPUs",
         "2024-10",
         "mean time between interruptions of N GPUs is 29,538 h / N",
     ),

@@ -1,0 +1,258 @@
+"""Whether the entries of a catalog fit together.
+
+Each check yields the issues of one problem. Those whose codes are in `WARNINGS` point
+at what may be right all the same; the others are faults.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from statistics import median
+from typing import TYPE_CHECKING
+
+from solver.catalog.load import PARTS
+from solver.errors import Issue, nearest
+
+if TYPE_CHECKING:
+    from solver.catalog.load import Catalog
+
+__all__ = ["CHECKS", "WARNINGS", "check_catalog"]
+
+WARNINGS = frozenset(("price-outlier", "spot-not-cheaper"))
+"""Codes of issues that may be right all the same."""
+
+OUTLIER_FACTOR = 4.0
+"""A price per GPU-hour so many times above or below its peers' median is told."""
+MIN_PEERS = 4
+_DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?(/\d{4}(-\d{2}(-\d{2})?)?)?")
+_ID = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_PLAIN_IDS = ("gpus", "servers", "intra_node", "networks", "storage", "frameworks")
+
+
+def check_catalog(catalog: Catalog) -> list[Issue]:
+    """Return what all checks find, in the order of `CHECKS`."""
+    return [issue for check in CHECKS for issue in check(catalog)]
+
+
+def check_unknown_references(catalog: Catalog) -> Iterator[Issue]:
+    """Yield entries that name something that the catalog does not have."""
+    for server in catalog.servers.values():
+        yield from _missing(catalog, "servers", server.id, "gpu", server.gpu, "gpus")
+        yield from _missing(
+            catalog, "servers", server.id, "intra_node", server.intra_node, "intra_node"
+        )
+        if server.network is not None:
+            yield from _missing(
+                catalog, "servers", server.id, "network", server.network, "networks"
+            )
+    for offer in catalog.offers.values():
+        yield from _missing(
+            catalog, "offers", offer.id, "server", offer.server, "servers"
+        )
+        yield from _missing(
+            catalog, "offers", offer.id, "region", offer.region, "regions"
+        )
+        for tier in offer.storage or ():
+            yield from _missing(catalog, "offers", offer.id, "storage", tier, "storage")
+    for region in catalog.regions.values():
+        if region.country is not None:
+            yield from _missing(
+                catalog, "regions", region.id, "country", region.country, "countries"
+            )
+
+
+def _missing(
+    catalog: Catalog, kind: str, entry_id: str, field: str, name: str, target: str
+) -> Iterator[Issue]:
+    """Yield the issue of a name that a part does not have."""
+    entries = catalog.entries(target)
+    if name not in entries:
+        message = f"{PARTS[target].file} has no '{name}'"
+        where = catalog.where(kind, entry_id, field)
+        hint = nearest(name, entries)
+        yield Issue("unknown-reference", message, where, f"{entry_id}.{field}", hint)
+
+
+def check_provider_of_offers(catalog: Catalog) -> Iterator[Issue]:
+    """Yield offers whose provider is not that of their region or server."""
+    for offer in catalog.offers.values():
+        server = catalog.servers.get(offer.server)
+        owners = {offer.region.partition("/")[0], server.provider if server else ""}
+        if owners - {"", offer.provider}:
+            message = (
+                f"region or server belongs to another provider than {offer.provider}"
+            )
+            where = catalog.where("offers", offer.id)
+            yield Issue("wrong-provider", message, where, offer.id)
+
+
+def check_sources(catalog: Catalog) -> Iterator[Issue]:
+    """Yield entries without a source, or with a date that is none."""
+    for kind in PARTS:
+        if kind == "architectures":
+            continue
+        for entry_id, entry in catalog.entries(kind).items():
+            if not entry.source.strip():
+                message = "every entry says where its figures come from"
+                where = catalog.where(kind, entry_id, "source")
+                yield Issue("missing-source", message, where, f"{entry_id}.source")
+            if not _DATE.fullmatch(entry.as_of):
+                message = (
+                    "expected the date of the figures: 2026-08-31, 2026-08 or 2026"
+                )
+                where = catalog.where(kind, entry_id, "as_of")
+                yield Issue("missing-date", message, where, f"{entry_id}.as_of")
+
+
+def check_ids(catalog: Catalog) -> Iterator[Issue]:
+    """Yield ids that are not in lower case with digits, dots and hyphens."""
+    for kind in _PLAIN_IDS:
+        for entry_id in catalog.entries(kind):
+            if not _ID.fullmatch(entry_id):
+                message = "an id has lower-case letters, digits, dots and hyphens"
+                yield Issue(
+                    "wrong-id", message, catalog.where(kind, entry_id), entry_id
+                )
+
+
+def check_ambiguous_aliases(catalog: Catalog) -> Iterator[Issue]:
+    """Yield aliases that two entries share."""
+    for kind in ("gpus", "intra_node", "networks", "optimizers"):
+        owners: dict[str, str] = {}
+        for entry_id, entry in catalog.entries(kind).items():
+            for alias in getattr(entry, "aliases", ()):
+                first = owners.setdefault(str(alias).casefold(), entry_id)
+                if first != entry_id:
+                    message = f"'{alias}' is an alias of {first} as well"
+                    where = catalog.where(kind, entry_id, "aliases")
+                    yield Issue(
+                        "ambiguous-alias", message, where, f"{entry_id}.aliases"
+                    )
+
+
+def check_impossible_gpus(catalog: Catalog) -> Iterator[Issue]:
+    """Yield GPUs whose figures contradict each other."""
+    for gpu in catalog.gpus.values():
+        # marketed GB may be 1e9 or 2**30 bytes
+        most = gpu.memory_gb * 1.005
+        if gpu.usable_memory_gib > most:
+            message = f"more usable memory ({gpu.usable_memory_gib} GiB) than there is"
+            where = catalog.where("gpus", gpu.id, "usable_memory_gib")
+            yield Issue("impossible-value", message, where, gpu.id)
+        rates = [gpu.bf16_tflops or gpu.fp16_tflops, gpu.fp8_tflops, gpu.fp4_tflops]
+        known = [rate for rate in rates if rate]
+        if known != sorted(known):
+            message = "a narrower format is slower than a wider one"
+            yield Issue(
+                "impossible-value", message, catalog.where("gpus", gpu.id), gpu.id
+            )
+        if not (gpu.bf16_tflops or gpu.fp16_tflops):
+            message = "no bf16 or fp16 rate: nothing can be planned on it"
+            yield Issue(
+                "impossible-value", message, catalog.where("gpus", gpu.id), gpu.id
+            )
+
+
+def check_impossible_servers(catalog: Catalog) -> Iterator[Issue]:
+    """Yield servers whose figures contradict each other."""
+    for server in catalog.servers.values():
+        for message in _server_faults(catalog, server.id):
+            where = catalog.where("servers", server.id)
+            yield Issue("impossible-value", message, where, server.id)
+
+
+def _server_faults(catalog: Catalog, server_id: str) -> Iterator[str]:
+    """Yield what is impossible about a server."""
+    server = catalog.servers[server_id]
+    tier = catalog.intra_node.get(server.intra_node)
+    if tier is not None and tier.kind != server.intra_node_kind:
+        kind = server.intra_node_kind
+        yield f"{server.intra_node} is of kind {tier.kind}, not {kind}"
+    if server.gpus_per_node > 1 and server.intra_node_kind == "none":
+        yield "several GPUs and nothing that joins them"
+    if server.gpus_per_node > 1 and server.intra_node_gb_per_s <= 0:
+        yield "several GPUs and no rate between them"
+    if server.nvlink_domain_gpus < server.gpus_per_node:
+        yield "fewer GPUs in the NVLink domain than in the node"
+    if (server.network is None) != (server.network_gbps <= 0):
+        yield "a network needs a rate, and a rate a network"
+
+
+def check_price_outliers(catalog: Catalog) -> Iterator[Issue]:
+    """Yield prices per GPU-hour far from those of the same GPU and purchase kind."""
+    prices: dict[tuple[str, str], dict[str, float]] = {}
+    for offer in catalog.offers.values():
+        server = catalog.servers.get(offer.server)
+        if server is not None and offer.usd_per_node_hour > 0:
+            price = offer.usd_per_node_hour / server.gpus_per_node
+            prices.setdefault((server.gpu, offer.purchase), {})[offer.id] = price
+    for (gpu, purchase), peers in prices.items():
+        if len(peers) < MIN_PEERS:
+            continue
+        middle = median(peers.values())
+        for offer_id, price in peers.items():
+            if not middle / OUTLIER_FACTOR <= price <= middle * OUTLIER_FACTOR:
+                message = (
+                    f"${price:.2f} a GPU-hour, but the median of {gpu} {purchase} is "
+                    f"${middle:.2f}"
+                )
+                where = catalog.where("offers", offer_id, "usd_per_node_hour")
+                yield Issue("price-outlier", message, where, offer_id)
+
+
+def check_spot_prices(catalog: Catalog) -> Iterator[Issue]:
+    """Yield spot prices that are not below the on-demand price of the same server."""
+    on_demand = {
+        (offer.region, offer.server): offer.usd_per_node_hour
+        for offer in catalog.offers.values()
+        if offer.purchase == "on_demand"
+    }
+    for offer in catalog.offers.values():
+        price = on_demand.get((offer.region, offer.server))
+        if offer.purchase == "spot" and price and offer.usd_per_node_hour >= price:
+            message = f"spot is not cheaper than on demand (${price:.2f})"
+            where = catalog.where("offers", offer.id, "usd_per_node_hour")
+            yield Issue("spot-not-cheaper", message, where, offer.id)
+
+
+def check_standard_servers(catalog: Catalog) -> Iterator[Issue]:
+    """Yield GPUs with two standard servers of one size."""
+    seen: dict[tuple[str, int], str] = {}
+    for server in catalog.servers.values():
+        if server.standard:
+            first = seen.setdefault((server.gpu, server.gpus_per_node), server.id)
+            if first != server.id:
+                message = f"{first} is the standard server of this GPU and size already"
+                where = catalog.where("servers", server.id)
+                yield Issue("duplicate-standard", message, where, server.id)
+
+
+def check_storage(catalog: Catalog) -> Iterator[Issue]:
+    """Yield storage tiers whose figures contradict each other."""
+    for tier in catalog.storage.values():
+        pairs: Mapping[str, tuple[float, float | None]] = {
+            "read": (tier.read_gb_per_s_per_node, tier.aggregate_read_gb_per_s),
+            "write": (tier.write_gb_per_s_per_node, tier.aggregate_write_gb_per_s),
+        }
+        for verb, (node, total) in pairs.items():
+            if total is not None and node > total:
+                message = f"one node {verb}s faster than all together"
+                where = catalog.where("storage", tier.id)
+                yield Issue("impossible-value", message, where, tier.id)
+
+
+CHECKS: tuple[Callable[[Catalog], Iterable[Issue]], ...] = (
+    check_ids,
+    check_unknown_references,
+    check_provider_of_offers,
+    check_sources,
+    check_ambiguous_aliases,
+    check_impossible_gpus,
+    check_impossible_servers,
+    check_standard_servers,
+    check_storage,
+    check_spot_prices,
+    check_price_outliers,
+)
+"""All checks, faults before warnings."""

@@ -104,8 +104,8 @@ def estimate(
 ) -> int:
     """Estimate the memory and step time of one layout, by part.
 
-    What is not pinned takes its value from the scenario, else a plain default. Nothing
-    is optimised. The exit status is 3 where the layout does not fit in memory.
+    Nothing is bought or compared. Of the layouts that keep what is pinned, the fastest
+    that fits is shown. The exit status is 3 where none fits in memory.
     """
     job, entries = read_inputs(scenario, catalog, overrides)
     from solver.planning.estimate import EstimatePins

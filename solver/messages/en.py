@@ -39,8 +39,9 @@ _SECTIONS = {
     "section.explanation": "Why there is no plan",
     "section.scenarios": "Shipped scenarios",
     "section.relaxations": "What would open a plan, each alone",
+    "section.levers": "What would need less memory on the same nodes",
     "section.nearest": "The nearest miss",
-    "section.counts": "What each requirement removed",
+    "section.counts": "Offers that each requirement removes",
 }
 
 _ROWS = {
@@ -109,6 +110,8 @@ _VALUES = {
     "value.numerics": "{precision}, {optimizer}",
     "value.offload": "offload to {offload}",
     "value.ram": "{have}, {needed} needed",
+    "value.opens": "{cost}, {duration}: {gpus:,} GPUs of {offer}",
+    "value.divides": "{why}; nearest: {nearest}",
     "value.yes": "yes",
     "value.no": "no",
     "value.unknown": "not known",
@@ -180,6 +183,10 @@ _COLUMNS = {
     "column.needed": "needed",
     "column.scenario": "scenario",
     "column.question": "question",
+    "column.opens": "then possible",
+    "column.change": "change",
+    "column.need": "GiB needed",
+    "column.fits": "fits",
     "column.requirement": "requirement",
     "column.removed": "removed",
 }
@@ -261,6 +268,10 @@ _WARNINGS = {
         "No measurements calibrate the {generation} generation: its efficiency is an "
         "estimate."
     ),
+    "note.layout-chosen": (
+        "{count:,} layouts fulfil what was pinned; shown is the fastest that fits in "
+        "memory (or the leanest, where none does)."
+    ),
     "warning.no-ecc": "{gpu} has no ECC memory: errors can go unnoticed in long runs.",
     "warning.kv-replicated": (
         "TP {tp} is more than the {kv_heads} KV heads, which are replicated."
@@ -272,6 +283,67 @@ _WARNINGS = {
     ),
 }
 
+_RULES = {
+    "rule.memory": "peak memory fits the card",
+    "rule.divisibility": "the layout divides evenly",
+    "rule.parallelism": "pinned parallel degrees",
+    "rule.host": "host memory is enough",
+    "rule.precision": "the GPU computes in this precision",
+    "rule.regions": "allowed regions",
+    "rule.countries": "allowed countries",
+    "rule.providers": "allowed providers",
+    "rule.gpu_types": "allowed GPU types",
+    "rule.gpus": "number of GPUs",
+    "rule.intra_node": "NVLink tier inside a node",
+    "rule.network": "network tier between nodes",
+    "rule.storage": "storage tier",
+    "rule.storage_capacity": "storage capacity",
+    "rule.purchase": "allowed purchase kinds",
+    "rule.stock": "nodes in stock",
+    "rule.throughput": "throughput floor",
+    "rule.deadline": "deadline",
+    "rule.budget": "budget",
+    "rule.goodput": "failures leave time to finish",
+}
+
+_AXES = {
+    "axis.tp": "TP",
+    "axis.pp": "PP",
+    "axis.cp": "CP",
+    "axis.ep": "EP",
+    "axis.etp": "ETP",
+    "axis.dp": "DP",
+    "axis.gpus": "GPUs",
+    "axis.gpus_per_node": "GPUs a node",
+    "axis.expert_tp": "expert TP",
+    "axis.zero_stage": "ZeRO",
+    "axis.tp_inside_domain_of": "TP within",
+    "miss.gpu": "GPU",
+    "miss.need_gib": "GiB needed",
+    "miss.allowed_gib": "GiB allowed",
+    "miss.usable_gib": "GiB usable",
+    "miss.ratio": "needed / allowed",
+    "lever.sequence_length": "sequence length",
+    "provenance.gpu": "GPU",
+}
+
+_WHY = {
+    "why.catalog": ("none of the {total:,} offers is allowed; most fail on: {rule}"),
+    "why.layout": "no layout divides as asked: {reasons}",
+    "why.layout.none": "no number of GPUs allows one",
+    "why.memory": (
+        "nothing fits in memory: at best {need:.1f} GiB are needed where {usable:.1f} "
+        "GiB may be used, on {gpu}"
+    ),
+    "why.constraints": "no candidate keeps all limits together.",
+    "why.deadline": "The soonest possible is {needed} instead of {now}.",
+    "why.budget": "The least possible is {needed} instead of {now}.",
+    "why.throughput": "The most possible is {needed} tokens/s instead of {now}.",
+    "relax.days": "{days:,.1f} days",
+    "relax.stock.now": "what is known or assumed",
+    "relax.stock": "{nodes:,} nodes of {offer}",
+}
+
 MESSAGES: dict[str, str] = (
     _HEADLINES
     | _SECTIONS
@@ -280,6 +352,9 @@ MESSAGES: dict[str, str] = (
     | _PARTS
     | _KINDS
     | _COLUMNS
+    | _RULES
+    | _AXES
+    | _WHY
     | _WARNINGS
     | _NOTICES
 )

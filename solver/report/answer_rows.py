@@ -5,13 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from solver.messages import has_text, sentence
-from solver.plan import Alternative, Explanation, Message, Plan, PlanResult
-from solver.report.figures import Grid, Page, Row, Section, label, number, servers_text
-from solver.report.plan_rows import duration_text, memory_section, plan_sections
-from solver.rules import RULES
+from solver.plan import Alternative, Message, Plan, PlanResult
+from solver.report.explanation_rows import explanation_parts
+from solver.report.figures import (
+    Grid,
+    Page,
+    Row,
+    Section,
+    duration_text,
+    label,
+    servers_text,
+)
+from solver.report.plan_rows import plan_sections
 from solver.units import format_duration_s, format_usd
 
 __all__ = ["headline", "message_section", "page"]
+
+
+_RANGES = frozenset(("nodes",))
+"""Axes of which the least and the most value are given."""
+
+_MOST_VALUES = 8
+"""Longest list of an axis's values that is printed in full."""
 
 
 def page(result: PlanResult) -> Page:
@@ -20,7 +35,7 @@ def page(result: PlanResult) -> Page:
     if result.plan is not None:
         parts.extend(plan_sections(result.plan))
     if result.explanation is not None:
-        parts.extend(_explanation(result.explanation))
+        parts.extend(explanation_parts(result.explanation))
     parts.append(_proof(result))
     if result.alternatives:
         parts.append(_alternatives(result))
@@ -108,19 +123,24 @@ def _bound(bound: float, objective: str) -> str:
 
 
 def _lattice(lattice: dict[str, Any]) -> str:
-    """Return the axes and limits that were searched: ``tp 1–8 · pp 1, 2, 4``."""
+    """Return the axes and limits that were searched: ``TP 1, 2, 4 · nodes 1–64``."""
     return " · ".join(
-        f"{label('axis', axis)} {_axis(values)}" for axis, values in lattice.items()
+        f"{label('axis', axis)} {_axis(axis, values)}"
+        for axis, values in lattice.items()
+        if values not in (None, [], ())
     )
 
 
-def _axis(values: Any) -> str:
-    """Return the values of one axis, shortened where there are many."""
+def _axis(axis: str, values: Any) -> str:
+    """Return the values of one axis, or its limits where there are many."""
+    if isinstance(values, bool):
+        return sentence("value.yes" if values else "value.no")
     if not isinstance(values, list | tuple):
         return f"{values:,}" if isinstance(values, int) else str(values)
-    if len(values) > 6:
-        return f"{values[0]}–{values[-1]}"
-    return ", ".join(str(value) for value in values)
+    shown = list(dict.fromkeys(str(value) for value in values))
+    if len(shown) > 1 and (axis in _RANGES or len(shown) > _MOST_VALUES):
+        return f"{shown[0]}–{shown[-1]}"
+    return ", ".join(shown)
 
 
 def _alternatives(result: PlanResult) -> Grid:
@@ -172,85 +192,3 @@ def _provenance(plan: Plan, versions: dict[str, str]) -> Section:
         text = ", ".join(f"{name} {version}" for name, version in versions.items())
         rows.append(Row(sentence("row.versions"), text))
     return Section("section.provenance", tuple(rows))
-
-
-def rule_title(rule_id: str) -> str:
-    """Return what a requirement is called; an unknown id stands for itself."""
-    if has_text(f"rule.{rule_id}"):
-        return sentence(f"rule.{rule_id}")
-    titles = {rule.id: rule.title for rule in RULES}
-    return titles.get(rule_id, rule_id)
-
-
-def _explanation(explanation: Explanation) -> list[Section | Grid]:
-    """Return why there is no plan, and what would open one."""
-    rows = [
-        Row(sentence("row.kind"), sentence(f"explanation.{explanation.kind}")),
-    ]
-    if explanation.conflict:
-        conflict = ", ".join(rule_title(rule_id) for rule_id in explanation.conflict)
-        rows.append(Row(sentence("row.conflict"), conflict))
-    parts: list[Section | Grid] = [Section("section.explanation", tuple(rows))]
-    if explanation.relaxations:
-        parts.append(_relaxations(explanation.relaxations))
-    if explanation.nearest_miss:
-        parts.extend(_nearest_miss(explanation.nearest_miss))
-    if explanation.counts:
-        parts.append(_counts(explanation.counts))
-    return parts
-
-
-def _relaxations(relaxations: tuple[dict[str, Any], ...]) -> Grid:
-    """Return the least changes that open a plan."""
-    rows = tuple(
-        (
-            rule_title(str(relaxation["constraint"])),
-            _text(relaxation.get("now")),
-            _text(relaxation.get("needed")),
-        )
-        for relaxation in relaxations
-    )
-    columns = ("column.constraint", "column.now", "column.needed")
-    return Grid("section.relaxations", tuple(sentence(c) for c in columns), rows)
-
-
-def _nearest_miss(miss: dict[str, Any]) -> list[Section | Grid]:
-    """Return what came nearest: its facts, and its memory by part where given."""
-    memory = miss.get("memory_gib")
-    rows = tuple(
-        Row(label("miss", key), _text(value))
-        for key, value in miss.items()
-        if key != "memory_gib" and value is not None
-    )
-    parts: list[Section | Grid] = [Section("section.nearest", rows)]
-    if isinstance(memory, dict):
-        parts.append(memory_section(memory))
-    return parts
-
-
-def _counts(counts: dict[str, int]) -> Grid:
-    """Return how many offers or layouts each requirement removed, most first."""
-    ordered = sorted(counts.items(), key=lambda item: -item[1])
-    return Grid(
-        "section.counts",
-        (sentence("column.requirement"), sentence("column.removed")),
-        tuple((rule_title(name), f"{count:,}") for name, count in ordered),
-        right=(1,),
-    )
-
-
-def _text(value: Any) -> str:
-    """Return any JSON value as short text."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return sentence("value.yes" if value else "value.no")
-    if isinstance(value, float):
-        return number(value)
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, dict):
-        return ", ".join(f"{k.replace('_', ' ')} {_text(v)}" for k, v in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(_text(item) for item in value)
-    return str(value)

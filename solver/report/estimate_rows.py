@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from solver.messages import sentence
 from solver.report.answer_rows import message_section
-from solver.report.figures import Grid, Page, Row, Section, servers_text
-from solver.report.plan_rows import (
+from solver.report.figures import (
+    Grid,
+    Page,
+    Row,
+    Section,
     duration_text,
-    layout_section,
-    memory_section,
-    step_section,
+    servers_text,
 )
+from solver.report.plan_rows import layout_section, memory_section, step_section
 from solver.units import format_duration_s
 
 if TYPE_CHECKING:

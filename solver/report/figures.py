@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from solver.messages import has_text, sentence
+from solver.units import DAY, format_duration_s
 
 __all__ = [
     "Grid",
     "Page",
     "Row",
     "Section",
+    "duration_text",
     "gpu_name",
     "label",
     "layers_text",
@@ -198,3 +200,8 @@ def servers_text(nodes: int, gpus_per_node: int, gpu_id: str) -> str:
     if nodes == 1:
         return sentence("value.node", per_node=gpus_per_node, gpu=gpu)
     return sentence("value.nodes", nodes=nodes, per_node=gpus_per_node, gpu=gpu)
+
+
+def duration_text(days: float) -> str:
+    """Return a number of days as people say it: ``28.4 days``, ``5.1 h``."""
+    return format_duration_s(days * DAY)

@@ -16,7 +16,6 @@ from solver.report.figures import (
     servers_text,
 )
 from solver.units import (
-    DAY,
     GB,
     format_bytes,
     format_count,
@@ -25,7 +24,6 @@ from solver.units import (
 )
 
 __all__ = [
-    "duration_text",
     "layout_section",
     "memory_section",
     "plan_sections",
@@ -248,8 +246,3 @@ def _ram(host: dict[str, float | None]) -> str:
     if needed is None:
         return shown
     return sentence("value.ram", have=shown, needed=f"{number(needed)} GB")
-
-
-def duration_text(days: float) -> str:
-    """Return a number of days as people say it: ``28.4 days``, ``5.1 h``."""
-    return format_duration_s(days * DAY)

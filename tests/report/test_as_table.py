@@ -94,7 +94,7 @@ def test_figures_stand_with_their_labels() -> None:
     assert "not known" in line_of(text, "local NVMe")
     assert "$412,346 (gap 0%)" in line_of(text, "bound")
     assert "41,280 candidates, 40,312 of them pruned" in line_of(text, "searched")
-    assert "tp 1, 2, 4, 8 · gpus 8 to 512" in line_of(text, "lattice")
+    assert "TP 1, 2, 4, 8 · GPUs 8 to 512" in line_of(text, "lattice")
     assert "+$20,100  -4.2" in line_of(text, "other GPU")
 
 
@@ -186,7 +186,7 @@ def test_an_infeasible_answer_explains_itself() -> None:
         "What would open a plan, each alone",
         "The nearest miss",
         "Memory per GPU, fullest stage",
-        "What each requirement removed",
+        "Offers that each requirement removes",
         "Proof",
     ]
     assert "deadline, nodes in stock" in line_of(text, "in conflict")

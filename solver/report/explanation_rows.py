@@ -1,0 +1,141 @@
+"""Why there is no plan: the conflict, what would open one, and the nearest miss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from solver.messages import sentence
+from solver.plan import Explanation
+from solver.report.figures import Grid, Row, Section, duration_text, label, number
+from solver.report.plan_rows import memory_section
+from solver.units import format_usd
+
+__all__ = ["explanation_parts"]
+
+Parts = list[Section | Grid]
+
+
+def explanation_parts(explanation: Explanation) -> Parts:
+    """Return an explanation as sections and grids, in printing order."""
+    kind = sentence(f"explanation.{explanation.kind}")
+    rows = [Row(sentence("row.kind"), kind)]
+    if explanation.conflict:
+        conflict = ", ".join(label("rule", rule) for rule in explanation.conflict)
+        rows.append(Row(sentence("row.conflict"), conflict))
+    parts: Parts = [Section("section.explanation", tuple(rows))]
+    levers = [r for r in explanation.relaxations if "saves_gib" in r]
+    limits = [r for r in explanation.relaxations if "saves_gib" not in r]
+    if limits:
+        parts.append(_relaxations(limits))
+    if explanation.nearest_miss:
+        parts += _nearest_miss(explanation.nearest_miss)
+    if levers:
+        parts.append(_levers(levers))
+    if explanation.counts:
+        parts.append(_counts(explanation.counts))
+    return parts
+
+
+def _relaxations(relaxations: list[dict[str, Any]]) -> Grid:
+    """Return the least changes that open a plan, and the plan that each opens."""
+    names = ["column.constraint", "column.now", "column.needed"]
+    opens = any("opens" in relaxation for relaxation in relaxations)
+    if opens:
+        names.append("column.opens")
+    rows = []
+    for relaxation in relaxations:
+        row = [
+            label("rule", str(relaxation["constraint"])),
+            *_now_and_needed(relaxation),
+        ]
+        if opens:
+            row.append(_opened(relaxation.get("opens")))
+        rows.append(tuple(row))
+    heads = tuple(sentence(name) for name in names)
+    return Grid("section.relaxations", heads, tuple(rows))
+
+
+def _now_and_needed(relaxation: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what a requirement asks now, and what it would have to ask."""
+    return _text(relaxation.get("now")), _text(relaxation.get("needed"))
+
+
+def _opened(plan: Mapping[str, Any] | None) -> str:
+    """Return the plan that a relaxation opens, in short."""
+    if not plan:
+        return _text(None)
+    return sentence(
+        "value.opens",
+        cost=format_usd(plan["cost_usd"]),
+        duration=duration_text(plan["duration_days"]),
+        gpus=plan["gpus"],
+        offer=plan["offer"],
+    )
+
+
+def _levers(levers: list[dict[str, Any]]) -> Grid:
+    """Return the choices that need less memory, the leanest first."""
+    columns = ("change", "now", "needed", "need", "fits")
+    rows = tuple(
+        (
+            label("lever", str(lever["constraint"])),
+            *_now_and_needed(lever),
+            number(lever["need_gib"]),
+            _text(lever["fits"]),
+        )
+        for lever in sorted(levers, key=lambda lever: float(lever["need_gib"]))
+    )
+    heads = tuple(sentence(f"column.{column}") for column in columns)
+    return Grid("section.levers", heads, rows, right=(3,))
+
+
+def _nearest_miss(miss: Mapping[str, Any]) -> Parts:
+    """Return what came nearest: its facts, and its memory by part where given."""
+    rows = [
+        Row(label("miss", key), _text(value))
+        for key, value in miss.items()
+        if key not in ("memory_gib", "faults") and value is not None
+    ]
+    rows += [_fault(fault) for fault in miss.get("faults", ())]
+    parts: Parts = [Section("section.nearest", tuple(rows))] if rows else []
+    memory = miss.get("memory_gib")
+    if isinstance(memory, dict):
+        parts.append(memory_section(memory))
+    return parts
+
+
+def _fault(fault: Mapping[str, Any]) -> Row:
+    """Return why an axis of the layout does not divide, and what would."""
+    why, nearest = str(fault["why"]), fault.get("nearest")
+    if nearest is not None:
+        why = sentence("value.divides", why=why, nearest=_text(nearest))
+    return Row(label("axis", str(fault["axis"])), why)
+
+
+def _counts(counts: Mapping[str, int]) -> Grid:
+    """Return how many offers each requirement removed, most first."""
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    return Grid(
+        "section.counts",
+        (sentence("column.requirement"), sentence("column.removed")),
+        tuple((label("rule", name), f"{count:,}") for name, count in ordered),
+        right=(1,),
+    )
+
+
+def _text(value: Any) -> str:
+    """Return any JSON value as short text."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return sentence("value.yes" if value else "value.no")
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, dict):
+        return ", ".join(f"{label('axis', k)} {_text(v)}" for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_text(item) for item in value)
+    return str(value)

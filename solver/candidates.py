@@ -34,7 +34,9 @@ class Rows:
 
     def take(self, rows: Any) -> Rows:
         """The layouts at ``rows``."""
-        return Rows(**{f.name: _take(getattr(self, f.name), rows) for f in fields(self)})
+        return Rows(
+            **{f.name: _take(getattr(self, f.name), rows) for f in fields(self)}
+        )
 
     @property
     def training_s(self) -> FloatArray:
@@ -288,9 +290,7 @@ class _Bill:
         tiers = setting.storage
         compute = rent_usd(nodes, self.arrays.usd_per_node_hour, billed_s)
         price = tiers.usd_per_gb_month[self.tier]
-        return compute, storage_usd(
-            price, need, tiers.min_bytes[self.tier], duration_s
-        )
+        return compute, storage_usd(price, need, tiers.min_bytes[self.tier], duration_s)
 
 
 def objective_values(setting: Setting, table: CandidateTable) -> FloatArray:

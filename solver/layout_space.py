@@ -119,11 +119,10 @@ class LayoutSpace:
             groups_out_of_memory=int(len(groups) - fits.sum()),
         )
 
-    def describe(self) -> dict[str, Any]:
-        """Axes and limits of the lattices, of the kind with the most nodes."""
+    def describe(self, kind: NodeKind | None = None) -> dict[str, Any]:
+        """Axes and limits of the lattice of a kind, else of that with most GPUs."""
         if not self.kinds:
             return {}
-        kind = max(self.kinds, key=lambda k: (self.kinds[k].max_nodes * k[0], k))
-        return describe_lattice(
-            self.shape, self.job, self.framework, self.limits(kind)
-        )
+        if kind is None:
+            kind = max(self.kinds, key=lambda k: (self.kinds[k].max_nodes * k[0], k))
+        return describe_lattice(self.shape, self.job, self.framework, self.limits(kind))

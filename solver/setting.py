@@ -64,7 +64,9 @@ class OptionArrays:
 
     def take(self, rows: IntArray) -> OptionArrays:
         """The options at ``rows``."""
-        return OptionArrays(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+        return OptionArrays(
+            **{f.name: getattr(self, f.name)[rows] for f in fields(self)}
+        )
 
 
 @dataclass(frozen=True)
@@ -202,7 +204,10 @@ class Setting:
                 [o.server.ram_gb * GB if o.server.ram_gb else math.inf for o in options]
             ),
             sigma=column(
-                [calibration_for(o.gpu, self.catalog.calibration).sigma for o in options]
+                [
+                    calibration_for(o.gpu, self.catalog.calibration).sigma
+                    for o in options
+                ]
             ),
         )
 

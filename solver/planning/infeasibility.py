@@ -19,6 +19,7 @@ from solver.performance.parallelism import explain_divisibility
 from solver.plan import Explanation
 from solver.planning.memory_miss import MemoryMiss, levers, nearest_memory_miss
 from solver.planning.relaxing import in_force, without
+from solver.rules import rule
 from solver.scenario.scenario import Objective, Scenario
 from solver.search import limits_of, search
 from solver.setting import Setting, setting_of
@@ -53,8 +54,8 @@ def explain(setting: Setting) -> Explanation:
 def openings(setting: Setting) -> list[Opening]:
     """For each requirement in force the best plan without it, where there is one."""
     found = []
-    for rule in in_force(setting.scenario):
-        opening = _open(setting, rule)
+    for rule_id in in_force(setting.scenario):
+        opening = _open(setting, rule_id)
         if opening is not None:
             found.append(opening)
     return found
@@ -253,14 +254,14 @@ def _conflict(setting: Setting) -> tuple[str, ...]:
     """
     kept = list(in_force(setting.scenario))
     scenario = setting.scenario
-    for rule in tuple(kept):
-        relaxed = _joined(setting, without(scenario, rule))
+    for rule_id in tuple(kept):
+        relaxed = _joined(setting, without(scenario, rule_id))
         opened = bool(relaxed.options) and (
             search(relaxed, limits_of(relaxed.scenario)).table is not None
         )
         if not opened:
-            scenario = without(scenario, rule)
-            kept.remove(rule)
+            scenario = without(scenario, rule_id)
+            kept.remove(rule_id)
     return tuple(kept)
 
 
@@ -268,8 +269,8 @@ def _catalog(setting: Setting) -> Explanation:
     found = openings(setting)
     removed = setting.option_set.removed
     total = setting.option_set.total
-    worst = max(removed, key=lambda rule: removed[rule]) if removed else "stock"
-    summary = sentence("why.catalog", total=total, rule=sentence(f"rule.{worst}"))
+    worst = max(removed, key=lambda r: removed[r]) if removed else "stock"
+    summary = sentence("why.catalog", total=total, rule=rule(worst).title)
     return _explanation(setting, "catalog", summary, found)
 
 

@@ -89,7 +89,9 @@ def _miss(setting: Setting, group: HardwareClass, one: Layouts) -> MemoryMiss:
 def levers(setting: Setting, miss: MemoryMiss) -> Iterator[dict[str, Any]]:
     """What other choices would need on the same nodes, leanest layout each, GiB."""
     for name, now, needed, changed in _changes(setting):
-        limits = replace(changed.space.limits(miss.group.node_kind), pins=_pins(setting))
+        limits = replace(
+            changed.space.limits(miss.group.node_kind), pins=_pins(setting)
+        )
         need = _least_need_gib(changed, limits, miss.group.max_nodes)
         if need is None or need >= miss.need_gib:
             continue
@@ -123,7 +125,7 @@ def _least_need_gib(
 
 
 def _changes(setting: Setting) -> Iterator[tuple[str, str, str, Setting]]:
-    """Each lever: its name, what it is now, what it would be, and the setting with it."""
+    """Each lever: name, what it is now, what it would be, the setting with it."""
     work, catalog = setting.scenario.workload, setting.catalog
     for optimizer in ("adamw-8bit", "paged-adamw-8bit"):
         if optimizer != work.optimizer and optimizer in catalog.optimizers:

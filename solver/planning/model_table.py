@@ -24,7 +24,6 @@ from solver.performance.inputs import RECOMPUTE, Layouts
 from solver.scenario.scenario import Range, Scenario
 from solver.setting import Setting
 
-
 NO_TIER = "none"
 """Label of a node without a fabric, or of free local storage."""
 
@@ -57,7 +56,9 @@ class Scale:
     objective: float
 
 
-def scale_of(setting: Setting, floor: tuple[float, float], table: CandidateTable) -> Scale:
+def scale_of(
+    setting: Setting, floor: tuple[float, float], table: CandidateTable
+) -> Scale:
     """Units at most 1e-5 of the cheapest and the soonest candidate.
 
     ``floor`` bounds cost (USD) and duration (s) of every candidate from below, by
@@ -125,9 +126,7 @@ def job_table(setting: Setting, table: CandidateTable, scale: Scale) -> JobTable
             0, layouts.nodes - setting.arrays.max_nodes[table.option]
         ),
         "tokens_per_s": scale_down(_pace(setting, table), TOKEN_UNIT),
-        "storage_read": scale_down(
-            np.minimum(table.read_bytes_per_s, 1e15), READ_UNIT
-        ),
+        "storage_read": scale_down(np.minimum(table.read_bytes_per_s, 1e15), READ_UNIT),
         "objective": scale_up(objective_values(setting, table), scale.objective),
     }
     return JobTable(
@@ -279,5 +278,3 @@ def objective_levels(scenario: Scenario) -> tuple[Level, ...]:
     if kind == "time":
         return ((Term("duration"),), (Term("cost"),))
     return ((Term("objective"),), (Term("cost"),), (Term("duration"),))
-
-

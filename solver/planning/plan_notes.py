@@ -22,7 +22,7 @@ HOST_RAM_RULE = 1.5
 
 
 def is_estimate(source: str) -> bool:
-    """Whether a catalog source says that the figure was not read but known or guessed."""
+    """Whether a figure was not read by its source but known or guessed."""
     words = source.lower()
     return words.startswith("memory") or "estimate" in words
 
@@ -81,7 +81,9 @@ def _physics(setting: Setting, option: Option, one: CandidateTable) -> list[Mess
         setting.shape, setting.job, group.hardware, one.layouts, one.step_time_s
     )
     if utilisation[0] < LOW_MFU:
-        found.append(note("warning.low-mfu", percent=round(100 * float(utilisation[0]))))
+        found.append(
+            note("warning.low-mfu", percent=round(100 * float(utilisation[0])))
+        )
     tier = setting.catalog.intra_node.get(option.server.intra_node)
     if pcie_rate_is_assumed(option.server, tier):
         found.append(note("warning.pcie-assumed", gpu=option.gpu.id))
@@ -141,5 +143,3 @@ def provenance_of(
 def _framework_source(setting: Setting) -> tuple[str, str]:
     entry = setting.catalog.frameworks[setting.framework.name]
     return entry.source, entry.as_of
-
-

@@ -34,7 +34,7 @@ _DROP: Mapping[str, Callable[[Constraints], Constraints]] = {
 }
 
 RELAXABLE: tuple[str, ...] = (*_DROP, "stock")
-"""Rule ids that a user can give up, in the order of RULES; physics is not among them."""
+"""Rule ids that a user can give up, in the order of RULES; physics is no such rule."""
 
 
 def without(scenario: Scenario, rule_id: str) -> Scenario:

@@ -18,18 +18,20 @@ import numpy as np
 
 from solver.candidates import CandidateTable, objective_values
 from solver.errors import InternalError
-from solver.plan import Explanation, Plan, PlanResult, Proof
+from solver.plan import Alternative, Explanation, Plan, PlanResult, Proof, Status
 from solver.planning.build_plan import build_plan
 from solver.planning.phases import Phases
 from solver.planning.runners_up import runners_up
 from solver.search import SearchResult, limits_of, search
 from solver.setting import Setting, setting_of
+from solver.units import DAY
 from solver.verify import verify
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
-    from solver.cpsat.outcome import SolveOutcome
-    from solver.cpsat.table import JobTable, Requirement
+    from solver.cpsat.outcome import Progress as SolveProgress
+    from solver.cpsat.outcome import ProgressCallback, SolveOutcome
+    from solver.cpsat.table import JobTable, Objective, Requirement, SolveLimits
     from solver.planning.model_table import Scale
     from solver.scenario.scenario import Scenario
 
@@ -157,7 +159,7 @@ def floor_of(setting: Setting) -> tuple[float, float]:
     return min(cost for cost, _ in bounds), min(time_s for _, time_s in bounds)
 
 
-def _solve_limits(scenario: Scenario):  # type: ignore[no-untyped-def]
+def _solve_limits(scenario: Scenario) -> SolveLimits:
     from solver.cpsat.table import SolveLimits
 
     limits = scenario.limits
@@ -166,25 +168,33 @@ def _solve_limits(scenario: Scenario):  # type: ignore[no-untyped-def]
     )
 
 
-def _logger(log: Callable[[str], None] | None):  # type: ignore[no-untyped-def]
+def _logger(log: Callable[[str], None] | None) -> ProgressCallback | None:
     if log is None:
         return None
-    return lambda p: log(
-        f"level {p.level + 1}: best {p.best}, bound {p.bound}, gap {p.gap:.3%}"
-    )
+
+    def show(p: SolveProgress) -> None:
+        log(f"level {p.level + 1}: best {p.best}, bound {p.bound}, gap {p.gap:.3%}")
+
+    return show
 
 
-def _export(path, whole: JobTable, requirements, levels, scenario: Scenario) -> None:  # type: ignore[no-untyped-def]
+def _export(
+    path: Path,
+    whole: JobTable,
+    requirements: tuple[Requirement, ...],
+    levels: Objective,
+    scenario: Scenario,
+) -> None:
+    """Write the model of all candidates, and what it may be asked."""
     from solver.cpsat.problem import PlacementProblem
 
-    requirements: tuple[Requirement, ...]
     header = [
         f"gpuplan model of scenario '{scenario.name}', objective "
         f"{scenario.objective.kind}.",
-        "Candidates are not pruned by dominance. Left out are layouts that do not fit",
-        f"in memory and those whose lower bound is over {SLACK:.0%} above the best plan",
-        "or beyond the stated limits: the model may be asked for tighter limits and",
-        "smaller sets, not for looser ones.",
+        "Candidates are not pruned by dominance. Left out are layouts that do not",
+        f"fit in memory, those whose lower bound is over {SLACK:.0%} above the best",
+        "plan, and those beyond the stated limits: the model may be asked for tighter",
+        "limits and smaller sets, not for looser ones.",
     ]
     PlacementProblem([whole], requirements, levels).export(path, header)
 
@@ -199,29 +209,35 @@ def _certify(plan: Plan, scenario: Scenario, setting: Setting) -> None:
 def _proof(
     setting: Setting, found: SearchResult, chosen: Chosen | None, started: float
 ) -> Proof:
-    stats = found.stats
-    bound = gap = None
-    ties = 0
-    if chosen is not None and chosen.outcome.bound is not None:
-        scale, kind = chosen.scale, setting.scenario.objective.kind
-        unit = {"cost": scale.usd, "time": scale.seconds}.get(kind, scale.objective)
-        bound, gap = chosen.outcome.bound * unit, chosen.outcome.gap
+    stats, bound, gap, ties, kind = found.stats, None, None, 0, None
     if chosen is not None and chosen.row is not None and found.table is not None:
         values = objective_values(setting, found.table)
-        best = values[chosen.row]
+        best = float(values[chosen.row])
+        if setting.scenario.objective.kind == "time":
+            values, best = values / DAY, best / DAY
         ties = int(np.sum(values <= best * (1.0 + PRACTICAL_TIE))) - 1
+        kind = setting.classes[int(found.table.group[chosen.row])].node_kind
+        gap = chosen.outcome.gap
+        if chosen.outcome.bound is not None:
+            # integers are rounded up: the bound in figures is that of the true value
+            bound = min(best, chosen.outcome.bound * _unit(setting, chosen.scale))
     return Proof(
         bound=bound,
         gap=gap,
         candidates=stats.candidates,
         pruned=chosen.pruned if chosen else 0,
         wall_time_s=time.perf_counter() - started,
-        lattice=setting.space.describe(),
+        lattice=setting.space.describe(kind),
         layouts=stats.layouts,
         layouts_out_of_memory=stats.out_of_memory,
         layouts_bounded=stats.bounded,
         within_error=max(ties, 0),
     )
+
+
+def _unit(setting: Setting, scale: Scale) -> float:
+    units = {"cost": scale.usd, "time": scale.seconds / DAY}
+    return units.get(setting.scenario.objective.kind, scale.objective)
 
 
 def _no_plan(
@@ -235,7 +251,14 @@ def _no_plan(
     return _result(setting, "infeasible", None, (), proof, explanation)
 
 
-def _result(setting, status, plan, alternatives, proof, explanation: Explanation | None) -> PlanResult:  # type: ignore[no-untyped-def]
+def _result(
+    setting: Setting,
+    status: Status,
+    plan: Plan | None,
+    alternatives: tuple[Alternative, ...],
+    proof: Proof,
+    explanation: Explanation | None,
+) -> PlanResult:
     return PlanResult(
         status=status,
         objective=setting.scenario.objective.kind,

@@ -1,0 +1,370 @@
+"""Memory and step time of one pinned layout, by part.
+
+Nothing about offers, prices or dates is decided. Degrees that are not pinned take
+the fastest layout that fits under the pins, and the answer says which were pinned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from solver.catalog.names import resolve_gpu
+from solver.catalog.schema import Offer
+from solver.catalog.supply import standard_server
+from solver.errors import InputError, Issue, IssueLog, nearest
+from solver.hardware import hardware_of
+from solver.layout_space import Lattice, LayoutSpace, NodeLimits
+from solver.options import precision_peak_tflops
+from solver.performance.inputs import RECOMPUTE, Hardware
+from solver.performance.parallelism import explain_divisibility
+from solver.performance.step_time import mfu, step_time
+from solver.plan import LayoutPlan, Message
+from solver.planning.build_plan import layout_plan, memory_gib
+from solver.planning.plan_notes import note
+from solver.scenario.scenario import Range
+from solver.setting import Setting, setting_of
+from solver.units import DAY, GIB
+
+if TYPE_CHECKING:
+    from solver.catalog.load import Catalog
+    from solver.catalog.schema import Server
+    from solver.scenario.scenario import Scenario
+
+Verdict = Literal["fits", "tight", "impossible"]
+
+DEGREES = ("tp", "pp", "cp", "ep", "dp", "virtual_stages", "micro_batch", "zero_stage")
+"""Pins that are axes of the lattice."""
+
+OTHER_COLUMNS = ("etp", "accumulation")
+"""Pins on columns that follow from the axes."""
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatePins:
+    """What the user fixes; None is free."""
+
+    gpu: str | None = None
+    server: str | None = None
+    offer: str | None = None
+    gpus: int | None = None
+    nodes: int | None = None
+    gpus_per_node: int | None = None
+    tp: int | None = None
+    pp: int | None = None
+    cp: int | None = None
+    ep: int | None = None
+    etp: int | None = None
+    dp: int | None = None
+    virtual_stages: int | None = None
+    micro_batch: int | None = None
+    accumulation: int | None = None
+    zero_stage: int | None = None
+    recompute: str | None = None
+    network_gbps: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The memory and time of one layout."""
+
+    gpu: str
+    server: str
+    nodes: int
+    gpus: int
+    network: str | None
+    framework: str
+    layout: LayoutPlan
+    memory_gib: dict[str, float]
+    verdict: Verdict
+    step_time_s: float
+    step_time_parts_s: dict[str, float]
+    mfu: float
+    tokens_per_s: float
+    training_days: float
+    notes: tuple[Message, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The estimate for ``--json``."""
+        data = asdict(self)
+        data["layout"]["layers_per_stage"] = list(self.layout.layers_per_stage)
+        data["notes"] = [
+            {"id": n.id, "text": n.text, "values": n.values} for n in self.notes
+        ]
+        return data
+
+
+def estimate(scenario: Scenario, catalog: Catalog, pins: EstimatePins) -> Estimate:
+    """Memory and step time of the pinned layout of ``scenario``.
+
+    Raises
+    ------
+    InputError
+        If pins name nothing known, contradict each other or do not divide.
+    """
+    setting = setting_of(scenario, catalog)
+    server = _server(setting, pins)
+    nodes = _nodes(setting, pins, server)
+    setting = _with_pins(setting, pins)
+    hardware = _hardware(setting, server, nodes)
+    lattice = _lattice(setting, server, nodes, pins)
+    row = _choose(setting, hardware, lattice, server)
+    return _answer(setting, hardware, lattice, row, server)
+
+
+def _fault(code: str, message: str, path: str, hint: str | None = None) -> InputError:
+    return InputError([Issue(code, message, where=f"--{path}", path=path, hint=hint)])
+
+
+def _named(kind: str, name: str, entries: Any) -> Any:
+    if name not in entries:
+        raise _fault(
+            "unknown-name", f"no {kind} '{name}'", kind, nearest(name, entries)
+        )
+    return entries[name]
+
+
+def _server(setting: Setting, pins: EstimatePins) -> Server:
+    """The pinned node, or the only one that the scenario allows."""
+    catalog = setting.catalog
+    if pins.offer is not None:
+        offer: Offer = _named("offer", pins.offer, catalog.offers)
+        found = catalog.servers[offer.server]
+    elif pins.server is not None:
+        found = _named("server", pins.server, catalog.servers)
+    elif pins.gpu is not None:
+        gpus = resolve_gpu(pins.gpu, catalog, allow_family=False)
+        if isinstance(gpus, Issue):
+            raise InputError([replace(gpus, where="--gpu", path="gpu")])
+        found = _usual_server(catalog, gpus[0], pins)
+    else:
+        servers = {o.server.id: o.server for o in setting.options}
+        if len(servers) != 1:
+            raise _fault(
+                "missing-key",
+                f"{len(servers)} kinds of node fit the scenario: name one with --gpu, "
+                "--server or --offer",
+                "gpu",
+            )
+        found = next(iter(servers.values()))
+    if pins.network_gbps is not None:
+        found = _with_network(setting, found, pins.network_gbps)
+    return found
+
+
+def _usual_server(catalog: Catalog, gpu_id: str, pins: EstimatePins) -> Server:
+    """The usual server of a GPU; as many GPUs a node as are asked for, 8 at most."""
+    wanted = pins.gpus_per_node
+    if wanted is None:
+        usual = [
+            s.gpus_per_node
+            for s in catalog.servers.values()
+            if s.standard and s.gpu == gpu_id
+        ]
+        wanted = max(usual, default=8)
+        total = pins.gpus or (wanted * (pins.nodes or 1))
+        wanted = min(wanted, total) if pins.nodes is None else wanted
+    return standard_server(catalog, gpu_id, wanted)
+
+
+def _with_network(setting: Setting, server: Server, gbps: float) -> Server:
+    networks = setting.catalog.networks
+    tier = server.network or min(
+        networks, key=lambda n: (abs(networks[n].gbps_per_nic * 8 - gbps), n)
+    )
+    values = {"network": tier if gbps > 0 else None, "network_gbps": gbps}
+    return server.model_copy(update=values)
+
+
+def _nodes(setting: Setting, pins: EstimatePins, server: Server) -> int:
+    """Number of nodes from what is pinned; refused where it does not divide."""
+    size = server.gpus_per_node
+    if pins.nodes is not None:
+        if pins.gpus is not None and pins.gpus != pins.nodes * size:
+            raise _fault(
+                "not-divisible",
+                f"{pins.nodes} nodes of {size} are {pins.nodes * size} GPUs, "
+                f"not {pins.gpus}",
+                "gpus",
+            )
+        return pins.nodes
+    gpus = pins.gpus
+    if gpus is None and pins.dp is not None:
+        gpus = pins.dp * (pins.tp or 1) * (pins.pp or 1) * (pins.cp or 1)
+    if gpus is None:
+        bound = setting.scenario.constraints.gpus
+        if bound.min is not None and bound.min == bound.max:
+            gpus = int(bound.min)
+    if gpus is None:
+        raise _fault("missing-key", "say how many GPUs: --gpus or --nodes", "gpus")
+    if gpus % size:
+        low = gpus // size * size
+        raise _fault(
+            "not-divisible",
+            f"{gpus} GPUs are no whole number of nodes of {size}: "
+            f"{low or size} or {low + size} are",
+            "gpus",
+        )
+    return gpus // size
+
+
+def _with_pins(setting: Setting, pins: EstimatePins) -> Setting:
+    user = setting.scenario.constraints
+    degrees = {
+        name: Range(values=(getattr(pins, name),))
+        for name in DEGREES
+        if getattr(pins, name) is not None
+    }
+    recompute = user.recompute
+    if pins.recompute is not None:
+        if pins.recompute not in RECOMPUTE:
+            hint = nearest(pins.recompute, RECOMPUTE)
+            raise _fault("unknown-name", f"'{pins.recompute}'", "recompute", hint)
+        recompute = (pins.recompute,)
+    constraints = replace(
+        user,
+        parallelism={**user.parallelism, **degrees},
+        recompute=recompute,
+        gpus=Range(),
+    )
+    return replace(setting, scenario=replace(setting.scenario, constraints=constraints))
+
+
+def _hardware(setting: Setting, server: Server, nodes: int) -> Hardware:
+    gpu = setting.catalog.gpus[server.gpu]
+    precision = setting.job.precision
+    if precision_peak_tflops(gpu, precision) is None:
+        raise _fault(
+            "precision-unsupported",
+            f"{gpu.id} does not compute in {precision}",
+            "gpu",
+        )
+    if nodes > 1 and not server.network:
+        raise _fault(
+            "no-network",
+            f"{server.id} has no known network between nodes: one node, or say "
+            "--network-gbps",
+            "nodes",
+        )
+    return hardware_of(setting.catalog, server, precision)
+
+
+def _lattice(
+    setting: Setting, server: Server, nodes: int, pins: EstimatePins
+) -> Lattice:
+    """Layouts under the pins on exactly so many nodes, fitting or not."""
+    kind = (server.gpus_per_node, server.nvlink_domain_gpus)
+    user = setting.scenario.constraints
+    gpus = Range(values=(nodes * server.gpus_per_node,))
+    space = LayoutSpace(
+        setting.shape,
+        setting.job,
+        setting.framework,
+        replace(user, gpus=gpus),
+        {kind: NodeLimits(nodes, np.inf)},
+    )
+    lattice = space.lattice(kind)
+    keep = np.ones(len(lattice), dtype=bool)
+    for name in OTHER_COLUMNS:
+        wanted = getattr(pins, name)
+        if wanted is not None:
+            keep &= getattr(lattice.layouts, name) == wanted
+    rows = np.flatnonzero(keep)
+    if not len(rows):
+        raise _no_layout(setting, space, kind)
+    columns = {
+        f.name: getattr(lattice, f.name)
+        for f in fields(Lattice)
+        if f.name not in ("groups", "group_memory_bytes", "groups_out_of_memory")
+    }
+    taken = {
+        name: value.take(rows) if name == "layouts" else value[rows]
+        for name, value in columns.items()
+    }
+    return replace(lattice, **taken)
+
+
+def _no_layout(setting: Setting, space: LayoutSpace, kind: Any) -> InputError:
+    log = IssueLog()
+    faults = explain_divisibility(
+        setting.shape, setting.job, setting.framework, space.limits(kind)
+    )
+    for fault in faults:
+        if not fault.repaired:
+            hint = ", ".join(str(n) for n in fault.nearest) or None
+            log.add(fault.code, fault.why, where=f"--{fault.axis}", hint=hint)
+    if not log:
+        log.add(
+            "not-divisible",
+            "no layout divides as pinned: gpus = tp x pp x cp x dp, batch = dp x "
+            "micro-batch x accumulation",
+            where="--gpus",
+        )
+    return InputError(log.issues)
+
+
+def _choose(
+    setting: Setting, hardware: Hardware, lattice: Lattice, server: Server
+) -> int:
+    """The fastest layout that fits; where none fits the one that needs least."""
+    usable = setting.catalog.gpus[server.gpu].usable_memory_gib * GIB
+    headroom = setting.scenario.constraints.memory_headroom
+    for allowed in (usable * (1.0 - headroom), usable):
+        rows = np.flatnonzero(lattice.memory_bytes <= allowed)
+        if len(rows):
+            seconds = step_time(
+                setting.shape,
+                setting.job,
+                setting.framework,
+                hardware,
+                lattice.layouts.take(rows),
+            ).total
+            return int(rows[np.argmin(seconds * lattice.steps[rows])])
+    return int(np.argmin(lattice.memory_bytes))
+
+
+def _answer(
+    setting: Setting, hardware: Hardware, lattice: Lattice, row: int, server: Server
+) -> Estimate:
+    one = lattice.layouts.take(np.array([row]))
+    seconds = step_time(setting.shape, setting.job, setting.framework, hardware, one)
+    step_s = float(seconds.total[0])
+    gpu = setting.catalog.gpus[server.gpu]
+    memory = memory_gib(setting, one, gpu.usable_memory_gib)
+    used = float(mfu(setting.shape, setting.job, hardware, one, seconds.total)[0])
+    tokens = int(one.global_batch[0]) * setting.job.sequence_length
+    return Estimate(
+        gpu=gpu.id,
+        server=server.id,
+        nodes=int(one.nodes[0]),
+        gpus=int(one.gpus[0]),
+        network=server.network if one.nodes[0] > 1 else None,
+        framework=setting.framework.name,
+        layout=layout_plan(setting, one),
+        memory_gib=memory,
+        verdict=_verdict(setting, memory),
+        step_time_s=step_s,
+        step_time_parts_s={k: float(v[0]) for k, v in seconds.parts().items()},
+        mfu=used,
+        tokens_per_s=tokens / step_s,
+        training_days=step_s * int(lattice.steps[row]) / DAY,
+        notes=_notes(setting, lattice, used),
+    )
+
+
+def _verdict(setting: Setting, memory: dict[str, float]) -> Verdict:
+    share = memory["total"] / memory["capacity"]
+    if share <= 1.0 - setting.scenario.constraints.memory_headroom:
+        return "fits"
+    return "tight" if share <= 1.0 else "impossible"
+
+
+def _notes(setting: Setting, lattice: Lattice, used: float) -> tuple[Message, ...]:
+    found = [*setting.scenario.notices]
+    if len(lattice) > 1:
+        found.append(note("note.layout-chosen", count=len(lattice)))
+    if used < 0.15:
+        found.append(note("warning.low-mfu", percent=round(100 * used)))
+    return tuple(found)

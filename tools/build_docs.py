@@ -201,7 +201,7 @@ def gallery_page() -> str:
     lines = [
         "# Shipped scenarios",
         "",
-        NOTE,
+        GENERATED,
         "",
         "Each answers one question. `gpuplan solve quickstart-7b` runs one by its name,",
         "`gpuplan scenarios copy quickstart-7b` copies it as a start of your own.",

@@ -234,6 +234,8 @@ def _output(words: list[str]) -> str:
         encoding="utf-8",
         check=False,
     )
+    if done.returncode == 1:
+        raise SystemExit(f"gpuplan {' '.join(words)} failed:\n{done.stderr}")
     return done.stdout or done.stderr
 
 

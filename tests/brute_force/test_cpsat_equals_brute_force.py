@@ -18,7 +18,7 @@ from tests.cpsat.tables import (
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.data())
 def test_three_ways_to_the_same_row(data: st.DataObject) -> None:
     """Tests that all three choose the same row, with the value proved, or none."""
@@ -37,7 +37,7 @@ def test_three_ways_to_the_same_row(data: st.DataObject) -> None:
     assert outcome.gap == 0.0
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 def test_pruned_model_equals_brute_force_over_all(data: st.DataObject) -> None:
     """Tests that CP-SAT on the pruned table finds the optimum of the whole one."""
@@ -51,7 +51,7 @@ def test_pruned_model_equals_brute_force_over_all(data: st.DataObject) -> None:
     assert found == expected
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 def test_order_of_rows_never_changes_the_optimum(data: st.DataObject) -> None:
     """Tests that a shuffled table gives the same candidate, told by its rank."""
@@ -69,7 +69,7 @@ def test_order_of_rows_never_changes_the_optimum(data: st.DataObject) -> None:
         assert order[outcomes[1].rows[0]] == outcomes[0].rows[0]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 def test_more_freedom_never_worsens_the_optimum(data: st.DataObject) -> None:
     """Tests that a higher limit, a larger set and more candidates never hurt."""
@@ -97,7 +97,7 @@ def test_more_freedom_never_worsens_the_optimum(data: st.DataObject) -> None:
     assert best(of, limit, few) <= narrow
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.data())
 def test_coupled_jobs_equal_brute_force(data: st.DataObject) -> None:
     """Tests two jobs that share nodes against all pairs of their candidates."""

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from solver.cpsat.prune import undominated
@@ -92,7 +92,6 @@ def _slow_front(
     return [b for b in range(n) if not any(drops(a, b) for a in range(n))]
 
 
-@settings(deadline=None)
 @given(random_tables(max_rows=30))
 def test_fast_front_equals_slow_front(of: JobTable) -> None:
     """Tests every path of the code against all pairs."""
@@ -112,7 +111,6 @@ def test_fast_front_equals_slow_front(of: JobTable) -> None:
         assert fast == _slow_front(of, small, large, equal), (requirements, equal)
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_pruning_keeps_the_very_optimum(data: st.DataObject) -> None:
     """Tests that for any limits of the announced kinds the best row stays."""

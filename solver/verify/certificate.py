@@ -1,0 +1,408 @@
+"""One check for each rule, each from the plan's decisions alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from solver.units import DAY, GB, GIB
+from solver.verify.evidence import Evidence, gather
+from solver.verify.figures import Figures
+from solver.verify.layout_checks import check_divisibility
+from solver.verify.violation import (
+    Violation,
+    at_most,
+    close,
+    facts,
+    figures,
+    parts_of,
+)
+
+if TYPE_CHECKING:
+    from solver.catalog.load import Catalog
+    from solver.plan import Plan
+    from solver.scenario.scenario import Range, Scenario
+
+Check: TypeAlias = Callable[[Evidence, Figures], Iterator[Violation]]
+
+LONGEST_STRETCH = 10.0
+"""No plan may take more than this many times its work: failures would win."""
+
+INTERVAL_TOLERANCE = 1e-6
+"""Relative difference in times that rest on the best interval: its optimum is flat."""
+
+MEMORY_PARTS = ("weights", "gradients", "optimizer", "activations", "other")
+
+
+def verify(plan: Plan, scenario: Scenario, catalog: Catalog) -> list[Violation]:
+    """Every promise of ``plan`` that its decisions do not keep; none if it is right.
+
+    Parameters
+    ----------
+    plan
+        The plan. Of it only the decisions are believed.
+    scenario
+        The question that it answers.
+    catalog
+        What is on offer, with or without the scenario's own offers.
+
+    Notes
+    -----
+    A plan whose layout does not divide is not evaluated any further: it has no figures.
+    """
+    evidence = gather(plan, scenario, catalog)
+    if not isinstance(evidence, Evidence):
+        return evidence
+    known = Figures(evidence)
+    broken = list(CHECKS["divisibility"](evidence, known))
+    if broken:
+        return broken
+    return [
+        violation for check in CHECKS.values() for violation in check(evidence, known)
+    ]
+
+
+def check_memory(evidence: Evidence, known: Figures) -> Iterator[Violation]:
+    """Peak memory by part as evaluated, none negative, within the card's headroom."""
+    memory = evidence.memory
+    parts = {name: float(getattr(memory, name)[0]) / GIB for name in MEMORY_PARTS}
+    total = math.fsum(parts.values())
+    capacity = evidence.gpu.usable_memory_gib
+    expected = {**parts, "total": total, "capacity": capacity}
+    yield from figures("memory", expected, evidence.plan.memory_gib)
+    yield from parts_of("memory", "memory", total, parts)
+    allowed = (1.0 - evidence.scenario.constraints.memory_headroom) * capacity
+    if not at_most(total, allowed):
+        yield Violation("memory", "it does not fit the card, GiB", allowed, total)
+    size = known.checkpoint_bytes / GB
+    if not close(size, evidence.plan.checkpoint_gb):
+        message = "checkpoint_gb does not follow"
+        yield Violation("memory", message, size, evidence.plan.checkpoint_gb)
+
+
+def check_layout(evidence: Evidence, _: Figures) -> Iterator[Violation]:
+    """GPUs, layers, batch, heads, sequence, experts and shards divide without rest."""
+    yield from check_divisibility(evidence)
+
+
+def check_parallelism(evidence: Evidence, _: Figures) -> Iterator[Violation]:
+    """Degrees and recomputation are among those that the user allows."""
+    user, layout = evidence.scenario.constraints, evidence.plan.layout
+    for name, wanted in user.parallelism.items():
+        holder = evidence.plan if name in ("nodes", "gpus") else layout
+        yield from _within("parallelism", name, wanted, getattr(holder, name))
+    yield from _one_of("parallelism", "recompute", user.recompute, layout.recompute)
+
+
+def check_host(evidence: Evidence, known: Figures) -> Iterator[Violation]:
+    """The host is that of the server, and holds what its GPUs need."""
+    server = evidence.server
+    expected = {
+        "vcpus": server.vcpus,
+        "ram_gb": server.ram_gb,
+        "local_nvme_tb": server.local_nvme_tb,
+        "nic_gbps": server.network_gbps if server.network else None,
+        "ram_needed_gb": known.host_bytes / GB,
+    }
+    yield from figures("host", expected, evidence.plan.host)
+    if server.ram_gb is not None and not at_most(known.host_bytes, server.ram_gb * GB):
+        message = "the host's memory is too small, bytes"
+        yield Violation("host", message, server.ram_gb * GB, known.host_bytes)
+
+
+def check_precision(evidence: Evidence, _: Figures) -> Iterator[Violation]:
+    """Precision and optimizer are the ones asked for (`gather` asks the GPU)."""
+    work = evidence.scenario.workload
+    wanted = {"precision": work.precision, "optimizer": work.optimizer}
+    yield from facts("precision", wanted, evidence.plan.layout)
+
+
+def check_regions(evidence: Evidence, _: Figures) -> Iterator[Violation]:
+    """The region is the offer's and allowed."""
+    region = evidence.offer.region
+    bare = region.partition("/")[2] or region
+    yield from facts("regions", {"region": bare}, evidence.plan)
+    allowed = evidence.scenario.constraints.regions
+    yield from _one_of("regions", "region", allowed, region)
+
+
+def check_countries(evidence: Evidence, _: Figures) -> Iterator[Violation]:
+    """The country is the region's and allowed; one not known is not allowed."""
+    yield from facts("countries", {"country": evidence.country}, evidence.plan)
+    allowed = evidence.scenario.constraints.countries
+    yield from _one_of("countries", "country", allowed, evidence.country)
+
+
+def check_providers(evidence: Evidence, _: Figures) -> Iterator[Violation]:
+    """The provider is the offer's and allowed."""
+    provider = evidence.offer.provider
+    yield from facts("providers", {"provider": provider}, evidence.plan)
+    allowed = evidence.scenario.constraints.providers
+    yield from _one_of("providers", "provider", allowed, provider)
+
+
+def check_gpu_types(evidence: Evidence, _: Figures) -> Iterator[Violation]:
+    """GPU and server are the offer's, the GPU allowed and not excluded."""
+    wanted = {"gpu": evidence.gpu.id, "server": evidence.server.id}
+    yield from facts("gpu_types", wanted, evidence.plan)
+    user = evidence.scenario.constraints
+    yield from _one_of("gpu_types", "gpu", user.gpu_types, evidence.gpu.id)
+    if evidence.gpu.id in user.gpu_exclude:
+        message = "the GPU is excluded"
+        yield Violation("gpu_types", message, user.gpu_exclude, evidence.gpu.id)
+
+
+def check_gpus(evidence: Evidence, _: Figures) -> Iterator[Violation]:
+    """GPUs and GPUs a node are the server's and within the user's bounds."""
+    size, user = evidence.server.gpus_per_node, evidence.scenario.constraints
+    wanted = {"gpus_per_node": size, "gpus": evidence.plan.nodes * size}
+    yield from facts("gpus", wanted, evidence.plan)
+    yield from _within("gpus", "gpus", user.gpus, evidence.plan.nodes * size)
+    yield from _within("gpus", "gpus_per_node", user.gpus_per_node, size)
+
+
+def check_intra_node(evidence: Evidence, _: Figures) -> Iterator[Violation]:
+    """The links inside the node are the server's, of an allowed kind, fast enough."""
+    server, user = evidence.server, evidence.scenario.constraints
+    yield from facts("intra_node", {"intra_node": server.intra_node}, evidence.plan)
+    kind, rate = server.intra_node_kind, server.intra_node_gb_per_s
+    yield from _one_of("intra_node", "kind", user.intra_node_kinds, kind)
+    floor = user.intra_node_min_gb_per_s
+    if floor is not None and not at_most(floor, rate):
+        yield Violation("intra_node", "too slow, GB/s a GPU", floor, rate)
+
+
+def check_network(evidence: Evidence, _: Figures) -> Iterator[Violation]:
+    """The fabric is the server's, of an allowed kind, wide enough, there if needed."""
+    server, user = evidence.server, evidence.scenario.constraints
+    yield from facts("network", {"network": server.network}, evidence.plan)
+    kind = evidence.network.kind if evidence.network else None
+    yield from _one_of("network", "kind", user.network_kinds, kind)
+    gbps = server.network_gbps / server.gpus_per_node if evidence.network else 0.0
+    floor = user.network_min_gbps_per_gpu
+    if floor is not None and not at_most(floor, gbps):
+        yield Violation("network", "too narrow, Gb/s a GPU", floor, gbps)
+    if evidence.network is None and evidence.plan.nodes > 1:
+        message = "no network joins the nodes"
+        yield Violation("network", message, 1, evidence.plan.nodes)
+
+
+def check_storage(evidence: Evidence, known: Figures) -> Iterator[Violation]:
+    """The tier is of an allowed kind and reads as fast as the user wants.
+
+    That the offer has the tier is `gather`'s question; no tier means free local
+    storage, which only an offer has that names none.
+    """
+    user, tier = evidence.scenario.constraints, evidence.tier
+    if tier is None:
+        if evidence.offer.storage != () or user.storage_kinds:
+            message = "a storage tier has to be chosen"
+            yield Violation("storage", message, user.storage_kinds, None)
+        return
+    yield from _one_of("storage", "kind", user.storage_kinds or None, tier.kind)
+    floor = user.storage_min_read_bytes_per_s
+    if floor is not None and not at_most(floor, known.read_rate):
+        message = "it reads too slowly, bytes/s"
+        yield Violation("storage", message, floor, known.read_rate)
+
+
+def check_storage_capacity(evidence: Evidence, known: Figures) -> Iterator[Violation]:
+    """Data and two checkpoints find room on the tier."""
+    if not at_most(known.stored_bytes, known.capacity_bytes):
+        yield Violation(
+            "storage_capacity",
+            "data and checkpoints do not fit, bytes",
+            known.capacity_bytes,
+            known.stored_bytes,
+        )
+
+
+def check_purchase(evidence: Evidence, _: Figures) -> Iterator[Violation]:
+    """The purchase kind is the offer's and allowed.
+
+    Who lists own offers and says nothing of purchase means to use them, but for spot.
+    """
+    scenario, purchase = evidence.scenario, evidence.offer.purchase
+    yield from facts("purchase", {"purchase": purchase}, evidence.plan)
+    allowed = list(scenario.constraints.purchase)
+    if "purchase" not in scenario.constraints.stated:
+        own = (offer.purchase for offer in scenario.supply.offers)
+        allowed += [kind for kind in own if kind != "spot"]
+    yield from _one_of("purchase", "purchase", tuple(allowed), purchase)
+
+
+def check_stock(evidence: Evidence, known: Figures) -> Iterator[Violation]:
+    """The offer has the nodes, sells as few, and the plan says what is known of it."""
+    nodes, is_known = known.stock
+    plan = evidence.plan
+    wanted = {"stock_nodes": nodes, "stock_known": is_known, "start": None}
+    yield from facts("stock", wanted, plan)
+    least = max(1, evidence.offer.min_nodes)
+    if type(plan.nodes) is not int or not least <= plan.nodes <= nodes:
+        yield Violation("stock", "not so many nodes", (least, nodes), plan.nodes)
+
+
+def check_throughput(evidence: Evidence, known: Figures) -> Iterator[Violation]:
+    """Steps, step time and tokens a second; no GPU passes its peak; the floor holds."""
+    plan, user = evidence.plan, evidence.scenario.constraints
+    rate = known.tokens_per_step / known.step_time_s
+    expected = {
+        "step_time_s": known.step_time_s,
+        "tokens_per_s": rate,
+        "mfu": known.mfu,
+        "steps": known.steps,
+    }
+    got = {name: getattr(plan, name) for name in expected}
+    yield from figures("throughput", expected, got)
+    yield from figures("throughput", known.step_time_parts_s, plan.step_time_parts_s)
+    yield from parts_of(
+        "throughput", "step_time_s", known.step_time_s, plan.step_time_parts_s
+    )
+    if not (0.0 < known.mfu <= 1.0):
+        yield Violation("throughput", "more FLOP/s than the GPUs have", 1, known.mfu)
+    floor = user.min_tokens_per_s
+    late = rate / known.late_factor(user.confidence)
+    if floor is not None and not at_most(floor, late):
+        yield Violation("throughput", "below the floor, tokens/s", floor, late)
+
+
+def check_deadline(evidence: Evidence, known: Figures) -> Iterator[Violation]:
+    """All time adds up to the duration, which keeps the deadline as surely as asked."""
+    plan, user = evidence.plan, evidence.scenario.constraints
+    days = {
+        "training_days": known.training_s / DAY,
+        "duration_days": known.duration_s / DAY,
+        "duration_p90_days": known.duration_at(0.9) / DAY,
+    }
+    yield from figures("deadline", days, {name: getattr(plan, name) for name in days})
+    overheads, got = evidence.scenario.overheads, plan.duration_parts_days
+    parts = {
+        "training": known.training_s / DAY,
+        "data_stall": known.stall_s / DAY,
+        "evaluation": known.evaluation_s / DAY,
+        "setup": overheads.setup_s / DAY,
+        "queue": overheads.queue_s / DAY,
+    }
+    stated = {k: v for k, v in got.items() if k not in ("checkpoints", "failures")}
+    yield from figures("deadline", parts, stated)
+    yield from parts_of("deadline", "duration_days", known.duration_s / DAY, got)
+    if known.training_s + known.stall_s < known.bytes_read / known.read_rate * 0.999999:
+        message = "shorter than reading the data takes, s"
+        yield Violation(
+            "deadline", message, known.bytes_read / known.read_rate, known.training_s
+        )
+    late = known.duration_at(user.confidence)
+    if user.deadline_s is not None and not at_most(late, user.deadline_s):
+        yield Violation("deadline", "it ends too late, s", user.deadline_s, late)
+
+
+def check_budget(evidence: Evidence, known: Figures) -> Iterator[Violation]:
+    """The bill by part follows from price and time and keeps the budget."""
+    plan, user = evidence.plan, evidence.scenario.constraints
+    parts = {
+        "compute": known.compute_usd,
+        "storage": known.storage_usd(known.duration_s),
+        "egress": known.egress_usd,
+    }
+    yield from figures("budget", parts, plan.cost_parts_usd)
+    yield from parts_of("budget", "cost_usd", known.cost_usd, plan.cost_parts_usd)
+    size = evidence.server.gpus_per_node
+    expected = {
+        "cost_usd": known.cost_usd,
+        "gpu_hours": plan.nodes * size * known.expected_hours,
+        "usd_per_gpu_hour": known.usd_per_node_hour / size,
+    }
+    got = {name: getattr(plan, name) for name in expected}
+    yield from figures("budget", expected, got)
+    limit, bill = user.budget_usd, known.cost_at(user.confidence)
+    if limit is not None and not at_most(bill, limit):
+        yield Violation("budget", "it costs too much, USD", limit, bill)
+
+
+def check_goodput(evidence: Evidence, known: Figures) -> Iterator[Violation]:
+    """Failures and checkpoints leave time to work, by Daly's formula in plain Python.
+
+    With M the mean time between failures, d a checkpoint, R a restart and tau the
+    plan's interval, ``T = M e^(R/M) (e^((tau + d)/M) - 1) W / tau``.
+    """
+    work, active = known.work_s, known.active_s
+    if not (math.isfinite(active) and at_most(work, active)):
+        yield Violation("goodput", "failures never let it finish", work, active)
+        return
+    plan, interval = evidence.plan, evidence.plan.checkpoint_interval_s
+    if interval is None or not 0 < interval <= work * (1 + INTERVAL_TOLERANCE):
+        message = "no interval between checkpoints, s"
+        yield Violation("goodput", message, (0, work), interval)
+        return
+    longest = LONGEST_STRETCH * max(work, interval + known.checkpoint_s)
+    if not at_most(active, longest):
+        message = "failures stretch it beyond sense, s"
+        yield Violation("goodput", message, longest, active)
+    if not math.isclose(known.interval_s, interval, rel_tol=INTERVAL_TOLERANCE):
+        message = "checkpoint_interval_s does not follow"
+        yield Violation("goodput", message, known.interval_s, interval)
+    expected = _daly_s(known, interval)
+    if not math.isclose(expected, active, rel_tol=INTERVAL_TOLERANCE):
+        message = "the interval does not give this duration, s"
+        yield Violation("goodput", message, active, expected)
+    for other in (0.9 * interval, min(1.1 * interval, work)):
+        if _daly_s(known, other) < active * (1 - INTERVAL_TOLERANCE):
+            yield Violation("goodput", "another interval is better", other, interval)
+    writing = known.checkpoint_s * work / interval
+    parts = {"checkpoints": writing, "failures": active - work - writing}
+    for name, seconds in parts.items():
+        got = plan.duration_parts_days.get(name, math.nan) * DAY
+        if not math.isclose(seconds, got, abs_tol=INTERVAL_TOLERANCE * active):
+            yield Violation("goodput", f"{name} do not follow, s", seconds, got)
+
+
+def _daly_s(known: Figures, interval_s: float) -> float:
+    """Expected seconds of work with checkpoints every ``interval_s``."""
+    rate, segments = known.failures_per_s, known.work_s / interval_s
+    if rate == 0:
+        return segments * (interval_s + known.checkpoint_s)
+    segment_s = math.expm1(rate * (interval_s + known.checkpoint_s)) / rate
+    return math.exp(rate * known.restart_s) * segment_s * segments
+
+
+def _within(rule: str, name: str, wanted: Range, value: float) -> Iterator[Violation]:
+    """A violation unless the user's range or list allows ``value``."""
+    listed = wanted.values is None or value in wanted.values
+    above = wanted.min is None or value >= wanted.min
+    below = wanted.max is None or value <= wanted.max
+    if not (listed and above and below):
+        yield Violation(rule, f"{name} is not allowed", wanted, value)
+
+
+def _one_of(
+    rule: str, name: str, allowed: tuple[str, ...] | None, value: str | None
+) -> Iterator[Violation]:
+    """A violation unless ``value`` is allowed; None allows everything."""
+    if allowed is not None and value not in allowed:
+        yield Violation(rule, f"{name} is not allowed", allowed, value)
+
+
+CHECKS: Mapping[str, Check] = {
+    "memory": check_memory,
+    "divisibility": check_layout,
+    "parallelism": check_parallelism,
+    "host": check_host,
+    "precision": check_precision,
+    "regions": check_regions,
+    "countries": check_countries,
+    "providers": check_providers,
+    "gpu_types": check_gpu_types,
+    "gpus": check_gpus,
+    "intra_node": check_intra_node,
+    "network": check_network,
+    "storage": check_storage,
+    "storage_capacity": check_storage_capacity,
+    "purchase": check_purchase,
+    "stock": check_stock,
+    "throughput": check_throughput,
+    "deadline": check_deadline,
+    "budget": check_budget,
+    "goodput": check_goodput,
+}
+"""Rule id to its check, in the order of `solver.rules.RULES`."""

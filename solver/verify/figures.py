@@ -1,0 +1,341 @@
+"""From the step time of one layout to its finish and its bill, in plain arithmetic.
+
+The same definitions as the candidates', written a second time without arrays: what
+the two share is the physics (`solver.performance`) and the catalog's records.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+
+import numpy as np
+
+from solver.catalog.supply import egress_steps
+from solver.hardware import calibration_for
+from solver.performance.checkpoints import (
+    checkpoint_bytes,
+    checkpoint_writer_nodes,
+    host_bytes_needed,
+)
+from solver.performance.reliability import Goodput, expected_run
+from solver.performance.transformer import model_flops_per_token
+from solver.units import GB, HOUR, MONTH_HOURS
+from solver.verify.evidence import Evidence
+
+TIB = 2**40
+LOCAL_KINDS = ("local_nvme", "nvme_raid")
+CHECKPOINTS = 2
+"""Kept at once: the one being written and the last good one."""
+SLICES = 33
+"""Equally likely finishes over which a bill in whole units is averaged."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """All figures of a plan that follow from its decisions; seconds, bytes, dollars."""
+
+    evidence: Evidence
+
+    @cached_property
+    def step_time_s(self) -> float:
+        """Seconds of one optimizer step."""
+        return math.fsum(self.step_time_parts_s.values())
+
+    @cached_property
+    def step_time_parts_s(self) -> Mapping[str, float]:
+        """Seconds of one step by part."""
+        return {name: float(s[0]) for name, s in self.evidence.step.parts().items()}
+
+    @cached_property
+    def tokens_per_step(self) -> int:
+        """Tokens of one global batch."""
+        layout = self.evidence.plan.layout
+        batch = layout.dp * layout.micro_batch * layout.accumulation
+        return batch * self.evidence.scenario.workload.sequence_length
+
+    @cached_property
+    def steps(self) -> int:
+        """Steps that see every token; the last one counts whole."""
+        return math.ceil(self.evidence.scenario.workload.tokens / self.tokens_per_step)
+
+    @cached_property
+    def training_s(self) -> float:
+        """Steps and nothing else."""
+        return self.steps * self.step_time_s
+
+    @cached_property
+    def model_flops_per_step(self) -> float:
+        """Matmul FLOPs that a step needs, recomputation not counted."""
+        evidence = self.evidence
+        per_token = float(model_flops_per_token(evidence.shape, evidence.job))
+        return per_token * self.tokens_per_step
+
+    @cached_property
+    def mfu(self) -> float:
+        """Model FLOP/s over the dense peak of the precision."""
+        peak = float(self.evidence.hardware.peak_precision) * self.evidence.plan.gpus
+        return self.model_flops_per_step / (self.step_time_s * peak)
+
+    @cached_property
+    def local(self) -> bool:
+        """Whether data and checkpoints lie in the nodes."""
+        tier = self.evidence.tier
+        return tier is None or tier.kind in LOCAL_KINDS
+
+    @cached_property
+    def writer_nodes(self) -> int:
+        """Nodes that hold a distinct part of a checkpoint."""
+        return int(checkpoint_writer_nodes(self.evidence.layouts)[0])
+
+    @cached_property
+    def checkpoint_bytes(self) -> float:
+        """Bytes of one checkpoint."""
+        evidence = self.evidence
+        return float(checkpoint_bytes(evidence.shape, evidence.job, evidence.framework))
+
+    @cached_property
+    def stored_bytes(self) -> float:
+        """Bytes that the tier holds: all of them, or each node where it is local."""
+        data = self.evidence.scenario.data.size_bytes
+        checkpoints = CHECKPOINTS * self.checkpoint_bytes
+        if not self.local:
+            return data + checkpoints
+        return data / self.evidence.plan.nodes + checkpoints / self.writer_nodes
+
+    @cached_property
+    def capacity_bytes(self) -> float:
+        """Bytes that the tier can hold at most, as ``stored_bytes`` counts them."""
+        tier = self.evidence.tier
+        if tier is None or tier.capacity_tb is None:
+            return math.inf
+        return tier.capacity_tb * 1e12
+
+    @cached_property
+    def host_bytes(self) -> float:
+        """Host memory that each node needs."""
+        evidence = self.evidence
+        model = (evidence.shape, evidence.job, evidence.framework)
+        return float(host_bytes_needed(*model, evidence.layouts)[0])
+
+    def storage_rate(self, *, nodes: int, write: bool) -> float:
+        """Bytes a second that ``nodes`` nodes read or write together."""
+        tier = self.evidence.tier
+        if tier is None:
+            return math.inf
+        if write:
+            each, whole = tier.write_gb_per_s_per_node, tier.aggregate_write_gb_per_s
+        else:
+            each, whole = tier.read_gb_per_s_per_node, tier.aggregate_read_gb_per_s
+        rate = nodes * each * GB
+        if whole is not None:
+            rate = min(rate, whole * GB)
+        if tier.throughput_mb_per_s_per_tib is not None:
+            bought = max(self.stored_bytes, tier.min_tib * TIB) / TIB
+            rate = min(rate, bought * tier.throughput_mb_per_s_per_tib * 1e6)
+        return rate
+
+    @cached_property
+    def read_rate(self) -> float:
+        """Bytes a second that all nodes read."""
+        return self.storage_rate(nodes=self.evidence.plan.nodes, write=False)
+
+    @cached_property
+    def bytes_read(self) -> float:
+        """Bytes of training data read over the run."""
+        scenario = self.evidence.scenario
+        return scenario.workload.tokens * scenario.data.bytes_per_token
+
+    @cached_property
+    def stall_s(self) -> float:
+        """Time that reading takes beyond training."""
+        return max(0.0, self.bytes_read / self.read_rate - self.training_s)
+
+    @cached_property
+    def evaluation_s(self) -> float:
+        """Time of evaluations."""
+        return self.training_s * self.evidence.scenario.overheads.evaluation_fraction
+
+    @cached_property
+    def work_s(self) -> float:
+        """What failures and checkpoints come on top of."""
+        return self.training_s + self.stall_s + self.evaluation_s
+
+    @cached_property
+    def checkpoint_s(self) -> float:
+        """Seconds to write one checkpoint."""
+        rate = self.storage_rate(nodes=self.writer_nodes, write=True)
+        return self.checkpoint_bytes / rate
+
+    @cached_property
+    def restart_s(self) -> float:
+        """Seconds from a failure until the last checkpoint is read again."""
+        evidence = self.evidence
+        fixed = float(evidence.catalog.calibration["reliability"]["restart_s"])
+        copies = evidence.plan.nodes / self.writer_nodes
+        return fixed + self.checkpoint_bytes * copies / self.read_rate
+
+    @cached_property
+    def failures_per_s(self) -> float:
+        """Failures of GPUs and interruptions of spot nodes, a second."""
+        evidence = self.evidence
+        rates, plan = evidence.catalog.failure_rates, evidence.plan
+        gpu = rates.get(evidence.gpu.generation) or rates["default"]
+        per_hour = plan.gpus * (gpu.per_gpu_hour or 0.0)
+        if evidence.offer.purchase == "spot":
+            spot = rates.get(f"spot-{evidence.offer.provider}") or rates["spot-default"]
+            per_hour += plan.nodes * (spot.per_node_hour or 0.0)
+        return per_hour / HOUR
+
+    @cached_property
+    def _run(self) -> Goodput:
+        """Failures and checkpoints around the work, one row."""
+        return expected_run(
+            work_s=np.array([self.work_s]),
+            failure_rate_per_s=np.array([self.failures_per_s]),
+            checkpoint_s=np.array([self.checkpoint_s]),
+            restart_s=np.array([self.restart_s]),
+        )
+
+    @cached_property
+    def active_s(self) -> float:
+        """Expected seconds of work with failures and checkpoints."""
+        return float(self._run.expected_s[0])
+
+    @cached_property
+    def interval_s(self) -> float:
+        """Best seconds of work between two checkpoints."""
+        return float(self._run.interval_s[0])
+
+    @cached_property
+    def fixed_s(self) -> float:
+        """Set-up and queue."""
+        overheads = self.evidence.scenario.overheads
+        return overheads.setup_s + overheads.queue_s
+
+    @cached_property
+    def duration_s(self) -> float:
+        """Expected seconds from start to finish."""
+        return self.fixed_s + self.active_s
+
+    @cached_property
+    def sigma(self) -> float:
+        """Spread of the logarithm of measured over predicted step times."""
+        calibration = self.evidence.catalog.calibration
+        return float(calibration_for(self.evidence.gpu, calibration).sigma)
+
+    def late_factor(self, confidence: float) -> float:
+        """Active time at a confidence over its expectation."""
+        return math.exp(NormalDist().inv_cdf(confidence) * self.sigma)
+
+    def duration_at(self, confidence: float) -> float:
+        """Seconds from start to finish that hold at a confidence."""
+        return self.fixed_s + self.active_s * self.late_factor(confidence)
+
+    @cached_property
+    def usd_per_node_hour(self) -> float:
+        """Price after the discount of the last rule that matches."""
+        evidence, discount = self.evidence, 0.0
+        offer = evidence.offer
+        for rule in evidence.scenario.prices:
+            pairs = (
+                (rule.provider, offer.provider),
+                (rule.region, offer.region),
+                (rule.gpu, evidence.gpu.id),
+                (rule.purchase, offer.purchase),
+            )
+            if all(wanted is None or wanted == got for wanted, got in pairs):
+                discount = rule.discount
+        return offer.usd_per_node_hour * (1.0 - discount)
+
+    def billed_hours(self, factors: tuple[float, ...]) -> float:
+        """Mean hours paid for where active time is stretched by each of ``factors``.
+
+        Queueing is not paid; a billing unit once begun is paid whole, and one at least.
+        """
+        unit = {"second": 0, "hour": 1, "month": MONTH_HOURS}
+        size = unit[self.evidence.offer.billing_unit]
+        setup = self.evidence.scenario.overheads.setup_s
+        total = 0.0
+        for factor in factors:
+            hours = (setup + self.active_s * factor) / HOUR
+            if size:
+                hours = max(1, math.ceil(hours / size - 1e-9)) * size
+            total += hours
+        return total / len(factors)
+
+    @cached_property
+    def expected_hours(self) -> float:
+        """Expected hours paid for: the mean of whole units, not units of the mean."""
+        if self.evidence.offer.billing_unit == "second" or self.sigma <= 0:
+            return self.billed_hours((1.0,))
+        normal = NormalDist()
+        quantiles = [normal.inv_cdf((i + 0.5) / SLICES) for i in range(SLICES)]
+        return self.billed_hours(tuple(math.exp(self.sigma * z) for z in quantiles))
+
+    @cached_property
+    def compute_usd(self) -> float:
+        """Expected rent of the nodes."""
+        nodes = self.evidence.plan.nodes
+        return nodes * self.usd_per_node_hour * self.expected_hours
+
+    def storage_usd(self, duration_s: float) -> float:
+        """Rent of the storage tier over a duration."""
+        tier = self.evidence.tier
+        if tier is None or not tier.usd_per_gb_month:
+            return 0.0
+        size_gb = max(self.stored_bytes, tier.min_tib * TIB) / GB
+        months = duration_s / (MONTH_HOURS * HOUR)
+        return tier.usd_per_gb_month * size_gb * months
+
+    @cached_property
+    def egress_usd(self) -> float:
+        """Price of copying the data to the nodes' region, once."""
+        evidence = self.evidence
+        origin, target = evidence.scenario.data.location, evidence.offer.region
+        if origin is None or origin == target:
+            return 0.0
+        total = 0.0
+        left = evidence.scenario.data.size_bytes / GB
+        steps = egress_steps(evidence.catalog, origin, target)
+        free = steps[0].free_gb_per_month if steps else 0.0
+        for step in steps:
+            end = left if step.to_gb is None else min(left, step.to_gb)
+            start = max(step.from_gb, free)
+            if end > start:
+                total += (end - start) * (step.usd_per_gb or 0.0)
+        return total
+
+    @cached_property
+    def cost_usd(self) -> float:
+        """The expected bill."""
+        return self.compute_usd + self.storage_usd(self.duration_s) + self.egress_usd
+
+    def cost_at(self, confidence: float) -> float:
+        """The bill of the finish that holds at a confidence."""
+        if confidence == 0.5:
+            return self.cost_usd
+        hours = self.billed_hours((self.late_factor(confidence),))
+        rent = self.evidence.plan.nodes * self.usd_per_node_hour * hours
+        storage = self.storage_usd(self.duration_at(confidence))
+        return rent + storage + self.egress_usd
+
+    @cached_property
+    def stock(self) -> tuple[int, bool]:
+        """Nodes of the offer, and whether that is known.
+
+        A price list says nothing of stock: then a marketplace has one node and others
+        what the scenario assumes. Without a fabric one node is all that a job can use.
+        """
+        evidence = self.evidence
+        offer, scenario = evidence.offer, evidence.scenario
+        nodes = offer.max_nodes
+        if nodes is None and offer.available:
+            nodes = sum(delivery.nodes for delivery in offer.available)
+        known = nodes is not None
+        if nodes is None:
+            nodes = 1 if offer.marketplace else scenario.stock_unknown_nodes
+        return (nodes if evidence.network else min(nodes, 1)), known

@@ -108,10 +108,11 @@ class LatticeLimits:
         pin = self.pins.get(axis)
         if pin is None:
             return ()
+        least = 0 if axis == "zero_stage" else 1
         if pin.values is not None:
-            return tuple(v for v in pin.values if pin.allows(v))
+            return tuple(v for v in pin.values if v >= least and pin.allows(v))
         if pin.min is not None and pin.min == pin.max and pin.min == int(pin.min):
-            return (int(pin.min),)
+            return (int(pin.min),) if pin.min >= least else ()
         return ()
 
     def keep(self, axis: str, values: Iterable[int]) -> list[int]:

@@ -58,7 +58,8 @@ class _Stage:
     optimizer: FloatArray
     """Master copy and moments."""
     gathered: FloatArray
-    """Layers and ends gathered or dequantised while computing."""
+    """Held while computing, not at the step: layers and ends gathered or dequantised,
+    and the whole 16-bit copy of fp32 weights below ZeRO-3."""
     temporary: FloatArray
     """Of the optimizer's step."""
     activations: FloatArray
@@ -191,6 +192,8 @@ def _stage(
     weights, gradients, optimizer, temporary = _sharded_state(
         state, framework, layouts, held
     )
+    copy = state.copy * (held.layers + held.other + held.experts)
+    gathered = _gathered(state, framework, layouts, held)
     activations, working = _activations(
         shape, job, framework, layouts, dense, moe, position, fused=fused
     )
@@ -200,7 +203,7 @@ def _stage(
         weights=weights,
         gradients=gradients,
         optimizer=optimizer,
-        gathered=_gathered(state, framework, layouts, held),
+        gathered=gathered + np.where(layouts.zero_stage == 3, 0.0, copy),
         temporary=temporary,
         activations=activations + np.where(ends_here, logits, 0.0),
         working=working,
@@ -225,9 +228,8 @@ def _sharded_state(
     total = trained + experts
     sharded = trained / degree + experts / expert_degree
     weights = state.weight * np.where(zero == 3, sharded, total)
-    if state.copy:  # fp32 weights: shards from ZeRO-1 on, and a 16-bit copy below 3
+    if state.copy:  # fp32 weights hold the master copy: shards from ZeRO-1 on
         weights = state.weight * np.where(zero > 0, sharded, total)
-        weights = weights + np.where(zero == 3, 0.0, state.copy * total)
     gradients = state.gradient * np.where(
         zero >= framework.gradients_sharded_from, sharded, total
     )
@@ -291,7 +293,6 @@ def _activations(
     fused: bool,
 ) -> tuple[FloatArray, FloatArray]:
     """Bytes kept at the end of the last forward pass, and by one layer alone, (n,)."""
-
     state = state_bytes(job, framework)
     mixed = (layouts.zero_stage == 3) if state.frozen_other else bool(state.copy)
     residual = np.where(mixed, framework.residual_bytes, state.element)

@@ -17,6 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from solver.performance.divisibility import (
+    DivisibilityFault,
+    explain_divisibility,
+)
 from solver.performance.inputs import (
     RECOMPUTE,
     BoolArray,
@@ -41,6 +45,16 @@ from solver.performance.lattice_axes import (
 )
 from solver.performance.stages import clean_split_mask
 from solver.performance.transformer import expert_width
+
+__all__ = [
+    "DivisibilityFault",
+    "LatticeLimits",
+    "describe_lattice",
+    "enumerate_layouts",
+    "expand_groups",
+    "explain_divisibility",
+    "layout_groups",
+]
 
 BATCH_ANCHORS_PER_TARGET = 8
 """Batches of a range are sought next to every eighth of the wanted batch."""

@@ -133,12 +133,3 @@ def clean_split_mask(layers: int, pp: IntArray, virtual_stages: IntArray) -> Boo
     even = layers % (pp * virtual_stages) == 0
     ends = (pp > 1) & ((layers + 2) % pp == 0) & ((layers + 2) // pp >= 2)
     return np.asarray(even | (ends & (virtual_stages == 1)))
-
-
-def nearest_stage_counts(layers: int, pp: int, virtual_stages: int = 1) -> list[int]:
-    """Legal numbers of stages next below and above ``pp``."""
-    legal = [
-        p for p in range(1, layers + 1) if is_clean_split(layers, p, virtual_stages)
-    ]
-    below = [p for p in legal if p < pp][-1:]
-    return below + [p for p in legal if p > pp][:1]

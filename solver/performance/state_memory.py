@@ -30,7 +30,7 @@ from solver.performance.transformer import (
 NF4_BYTES = 4.127 / 8
 """Bytes a weight in NF4 with double quantisation: 4 bits, and 0.127 of constants."""
 
-SMALL_STATE_BYTES = 2
+SMALL_STATE_BYTES = 2.5
 """Optimizers with moments this small (8-bit) update in place, without temporaries."""
 
 

@@ -12,6 +12,7 @@ import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
+from io import StringIO
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -88,7 +89,7 @@ class Origin:
 
     def _column(self, field: str) -> int:
         """Return the column in which the cell of a field starts."""
-        lines = read_text(self.file, self.name, MAX_TABLE_BYTES).splitlines()
+        lines = _lines(read_text(self.file, self.name, MAX_TABLE_BYTES))
         header = next(csv.reader(lines[:1]))
         if field not in header or self.line is None or self.line > len(lines):
             return 1
@@ -146,7 +147,7 @@ def read_entry(part: Part, file: Traversable, name: str) -> Record:
     InputError
         What is wrong with the file, all faults at once.
     """
-    (raw,) = _yaml_entry(part, file, name)
+    (raw,) = _yaml_entry(part, file, name, IssueLog())
     try:
         return Record(part.model.model_validate(raw.data), raw.origin)
     except ValidationError as error:
@@ -215,13 +216,15 @@ def _guarded(part: Part, file: Traversable, name: str, log: IssueLog) -> list[_R
     """Return the entries of one file; log why it could not be read."""
     read = {"folder": _yaml_entry, "mapping": _yaml_entries}.get(part.form, _rows)
     try:
-        return list(read(part, file, name))
+        return list(read(part, file, name, log))
     except InputError as error:
         log.extend(error.issues)
         return []
 
 
-def _yaml_entry(part: Part, file: Traversable, name: str) -> Iterator[_Raw]:
+def _yaml_entry(
+    part: Part, file: Traversable, name: str, _log: IssueLog
+) -> Iterator[_Raw]:
     """Yield the entry of a YAML file whose name is the id."""
     data = yaml_mapping(file, name)
     entry_id = file.name.removesuffix(".yaml")
@@ -234,9 +237,10 @@ def _yaml_entry(part: Part, file: Traversable, name: str) -> Iterator[_Raw]:
     yield _Raw(entry_id, data, origin)
 
 
-def _yaml_entries(part: Part, file: Traversable, name: str) -> Iterator[_Raw]:
+def _yaml_entries(
+    part: Part, file: Traversable, name: str, log: IssueLog
+) -> Iterator[_Raw]:
     """Yield the entries of a YAML file of ``id: {…}``."""
-    log = IssueLog()
     for entry_id, data in yaml_mapping(file, name).items():
         origin = Origin(file, name, key=entry_id)
         if not isinstance(data, dict):
@@ -247,14 +251,12 @@ def _yaml_entries(part: Part, file: Traversable, name: str) -> Iterator[_Raw]:
         if part.complete is not None:
             part.complete(data)
         yield _Raw(entry_id, data, origin)
-    log.raise_if_any()
 
 
-def _rows(part: Part, file: Traversable, name: str) -> Iterator[_Raw]:
+def _rows(part: Part, file: Traversable, name: str, log: IssueLog) -> Iterator[_Raw]:
     """Yield the rows of a CSV table."""
-    lines = read_text(file, name, MAX_TABLE_BYTES).splitlines(keepends=True)
+    lines = _lines(read_text(file, name, MAX_TABLE_BYTES))
     reader = csv.reader(lines, strict=True)
-    log = IssueLog()
     try:
         header = [column.strip() for column in next(reader, [])]
         _check_header(header, part, name, lines[0] if lines else "").raise_if_any()
@@ -278,7 +280,11 @@ def _rows(part: Part, file: Traversable, name: str) -> Iterator[_Raw]:
     except csv.Error as error:
         message = f"not a CSV table: {error}"
         log.add("csv-syntax", message, f"{name}:{reader.line_num}:1")
-    log.raise_if_any()
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a table, with their ends, split at line feeds only."""
+    return list(StringIO(text, newline=""))
 
 
 def _check_header(header: list[str], part: Part, name: str, line: str) -> IssueLog:

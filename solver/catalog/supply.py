@@ -46,7 +46,8 @@ GENERIC_SLOW = ("nfs-10gbe",)
 
 _GEFORCE = ("RTX 30", "RTX 40", "RTX 50")
 _LINK_KINDS = ("nvlink", "nvswitch")
-_PCIE_GB_PER_S = {3: 15.75, 4: 31.0, 5: 63.0, 6: 121.0}
+_PCIE_GB_PER_S = {3: 15.75, 4: 31.0, 5: 63.0}
+"""Rate of 16 lanes and direction of the generations that have a tier."""
 NVSWITCH_GPUS = 16
 """Most GPUs that one node has been built with (DGX-2, GCP a2-megagpu-16g)."""
 
@@ -293,6 +294,8 @@ def standard_server(
         server = _scaled(largest, gpus_per_node)
     if intra_node is not None:
         return _joined(server, gpu, _tier(catalog, intra_node))
+    if gpus_per_node > 1 and server.intra_node_kind == "none":
+        return server.model_copy(update=_over_pcie(gpu, gpus_per_node))
     # one GPU has nobody to talk to, except through the switches of a rack
     in_rack = largest is not None and domain > largest.gpus_per_node
     return _alone(server) if gpus_per_node == 1 and not in_rack else server
@@ -323,19 +326,31 @@ def _scaled(reference: Server, gpus_per_node: int) -> Server:
 
 def _bare_server(gpu: Gpu, gpus_per_node: int) -> Server:
     """Return a server of a GPU that the catalog has no reference server for."""
-    generation = min(gpu.pcie_generation, 5)
-    return Server(
+    server = Server(
         id=f"{gpus_per_node}x-{gpu.id}",
         gpu=gpu.id,
         gpus_per_node=gpus_per_node,
-        intra_node=f"pcie{generation}" if gpus_per_node > 1 else "none",
-        intra_node_kind="pcie" if gpus_per_node > 1 else "none",
-        intra_node_gb_per_s=_PCIE_GB_PER_S[generation] if gpus_per_node > 1 else 0.0,
+        intra_node="none",
+        intra_node_kind="none",
         nvlink_domain_gpus=gpus_per_node,
         standard=True,
         source="memory: assumed, PCIe between the cards",
         as_of=gpu.as_of,
     )
+    if gpus_per_node == 1:
+        return server
+    return server.model_copy(update=_over_pcie(gpu, gpus_per_node))
+
+
+def _over_pcie(gpu: Gpu, gpus_per_node: int) -> dict[str, object]:
+    """Return the fields of a server whose cards have only their PCIe slots."""
+    generation = min(gpu.pcie_generation, max(_PCIE_GB_PER_S))
+    return {
+        "intra_node": f"pcie{generation}",
+        "intra_node_kind": "pcie",
+        "intra_node_gb_per_s": _PCIE_GB_PER_S[generation],
+        "nvlink_domain_gpus": gpus_per_node,
+    }
 
 
 def _alone(server: Server) -> Server:

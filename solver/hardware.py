@@ -74,6 +74,16 @@ def calibration_for(
     )
 
 
+def spread_of(gpu: Gpu, framework_id: str, calibration: Mapping[str, Any]) -> float:
+    """Relative spread of step times predicted for a GPU and a framework class.
+
+    The larger of the two: each was taken over runs that contain the other.
+    """
+    classes: Mapping[str, Any] = calibration.get("frameworks", {})
+    by_class = float(classes.get(framework_id, {}).get("sigma", 0.0))
+    return max(calibration_for(gpu, calibration).sigma, by_class)
+
+
 def precision_supported(gpu: Gpu, precision: str) -> bool:
     """Whether ``gpu`` has tensor cores for ``precision``."""
     return _peak_tflops(gpu, precision) is not None
@@ -93,11 +103,13 @@ def _peak_tflops(gpu: Gpu, precision: str) -> float | None:
 
 
 def _power_factor(gpu: Gpu, values: Mapping[str, float]) -> float:
-    """Slowdown of a part with a lower power limit than the one calibrated on."""
-    reference = values.get("reference_tdp_w", 0.0)
-    if not reference or not gpu.tdp_w:
+    """Slowdown of a part with less power for its peak than the one calibrated on."""
+    reference = values.get("reference_w_per_tflop", 0.0)
+    peak = gpu.bf16_tflops or gpu.fp16_tflops
+    if not reference or not gpu.tdp_w or not peak:
         return 1.0
-    return float(min(1.0, gpu.tdp_w / reference) ** values.get("power_exponent", 0.0))
+    share = min(1.0, gpu.tdp_w / peak / reference)
+    return float(share ** values["power_exponent"])
 
 
 def hardware_for(
@@ -155,6 +167,7 @@ def hardware_for(
         hbm_efficiency=values["hbm"],
         tile_fill_s=values["tile_fill_s"],
         wave_tail=values["wave_tail"],
+        plain_rate=values["plain_rate"],
         attention_ramp_tokens=values["attention_ramp_tokens"],
         **_inside(server, intra_node, calibration),
     )

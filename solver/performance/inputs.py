@@ -219,6 +219,8 @@ class Hardware:
     """Time to fill and drain the pipeline of one 128 x 128 matmul tile, seconds."""
     wave_tail: Any = 0.35
     """Waves of tiles that a matmul loses to its tail."""
+    plain_rate: Any = 1.0
+    """Share of the sustained matmul rate that a stack without tuned kernels reaches."""
     attention_ramp_tokens: Any = 300.0
     """Span at which the attention kernel reaches half of its rate, tokens."""
 

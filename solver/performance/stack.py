@@ -17,6 +17,9 @@ from solver.errors import InternalError
 class Stack:
     """Constants of one software stack; the defaults are those of a tuned one."""
 
+    tuned: float = 1.0
+    """1: the GPU vendor's tuned training stack; 0: plain PyTorch, whose matmuls reach
+    ``Hardware.plain_rate`` of its rate."""
     host_layer_s: float = 1.0e-4
     """Seconds in which the host launches one layer's forward; backward takes twice."""
     host_moe_layer_s: float = 1.0e-3

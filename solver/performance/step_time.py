@@ -61,7 +61,8 @@ def step_time(
     stack = stack_of(framework.constants)
     reachable = np.asarray(hardware.inter_bytes_per_s) > 0
     hardware = replace(
-        hardware, inter_bytes_per_s=np.maximum(hardware.inter_bytes_per_s, TINY_RATE)
+        as_run_by(stack, hardware),
+        inter_bytes_per_s=np.maximum(hardware.inter_bytes_per_s, TINY_RATE),
     )
     first, inverse = unique_cells(hardware, layouts)
     cells, cell_hardware = layouts.take(first), hardware.take(first)
@@ -82,6 +83,19 @@ def step_time(
         none = np.where(lost, np.inf, parts.data_parallel)
         parts = replace(parts, data_parallel=none)
     return parts
+
+
+def as_run_by(stack: Stack, hardware: Hardware) -> Hardware:
+    """The hardware with the matmul rates that this software reaches on it."""
+    if stack.tuned >= 1.0:
+        return hardware
+    share = stack.tuned + (1.0 - stack.tuned) * hardware.plain_rate
+    return replace(
+        hardware,
+        gemm_efficiency=hardware.gemm_efficiency * share,
+        gemm_efficiency_16bit=hardware.gemm_efficiency_16bit * share,
+        attention_efficiency=hardware.attention_efficiency * share,
+    )
 
 
 def unique_cells(hardware: Hardware, layouts: Layouts) -> tuple[IntArray, IntArray]:
@@ -250,6 +264,7 @@ def lower_bound(
     the slowest stage and the bubble; no collective, no memory traffic, no host.
     """
     stack = stack_of(framework.constants)
+    hardware = as_run_by(stack, hardware)
     flops = forward_flops(shape, job.sequence_length, job.attention_span)
     trained = 3.0 if job.method == "full" else 2.0
     full = layouts.recompute == RECOMPUTE.index("full")

@@ -1,0 +1,87 @@
+"""Reading training data and writing checkpoints: rates of a storage tier.
+
+A tier gives each node a rate and all of them together an aggregate; reads that do
+not land in GPU memory directly pass a bounce buffer in the host.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solver.performance.inputs import FloatArray
+
+BOUNCE_COPIES = 2
+"""Times that data crosses host memory without GPUDirect Storage: in and out again."""
+
+
+def tier_rate(
+    nodes: Any, per_node_bytes_per_s: Any, aggregate_bytes_per_s: Any = np.inf
+) -> FloatArray:
+    """Bytes/s of ``nodes`` nodes together: each has its rate, all share one, (n,)."""
+    return np.asarray(
+        np.minimum(nodes * per_node_bytes_per_s, aggregate_bytes_per_s), dtype=float
+    )
+
+
+def node_read_rate(
+    per_node_bytes_per_s: Any,
+    gpus_per_node: Any,
+    host_bytes_per_s: Any,
+    gpudirect: Any,
+) -> FloatArray:
+    """Bytes/s that reach the GPUs of one node, (n,).
+
+    With GPUDirect Storage the tier's rate; else at most what the links between host
+    and GPUs carry when every byte crosses the bounce buffer twice.
+    """
+    cap = gpus_per_node * np.asarray(host_bytes_per_s) / BOUNCE_COPIES
+    bounced = np.minimum(per_node_bytes_per_s, cap)
+    return np.asarray(np.where(gpudirect, per_node_bytes_per_s, bounced), dtype=float)
+
+
+def data_stall_s(step_bytes: Any, read_bytes_per_s: Any, step_s: Any) -> FloatArray:
+    """Seconds a step that GPUs wait for input, (n,).
+
+    Loaders read ahead while the GPUs compute: what is not there by then is missing.
+    """
+    return np.asarray(
+        np.maximum(0.0, transfer_s(step_bytes, read_bytes_per_s) - step_s)
+    )
+
+
+def transfer_s(size_bytes: Any, rate_bytes_per_s: Any) -> FloatArray:
+    """Seconds to move ``size_bytes``; 0 for nothing, inf without a rate, (n,)."""
+    size, rate = np.broadcast_arrays(
+        np.asarray(size_bytes, dtype=float), np.asarray(rate_bytes_per_s, dtype=float)
+    )
+    time = size / np.where(rate > 0, rate, 1.0)
+    return np.where(size <= 0, 0.0, np.where(rate > 0, time, np.inf))
+
+
+def checkpoint_write_s(
+    checkpoint_bytes: Any,
+    writer_nodes: Any,
+    per_node_bytes_per_s: Any,
+    aggregate_bytes_per_s: Any = np.inf,
+) -> FloatArray:
+    """Seconds to write one checkpoint by the nodes that hold distinct shards, (n,)."""
+    rate = tier_rate(writer_nodes, per_node_bytes_per_s, aggregate_bytes_per_s)
+    return transfer_s(checkpoint_bytes, rate)
+
+
+def checkpoint_restore_s(
+    checkpoint_bytes: Any,
+    nodes: Any,
+    writer_nodes: Any,
+    per_node_bytes_per_s: Any,
+    aggregate_bytes_per_s: Any = np.inf,
+) -> FloatArray:
+    """Seconds in which all nodes read the checkpoint back, (n,).
+
+    Replicas of a shard are read once each: ``nodes / writers`` times the checkpoint.
+    """
+    copies = np.asarray(nodes) / writer_nodes
+    rate = tier_rate(nodes, per_node_bytes_per_s, aggregate_bytes_per_s)
+    return transfer_s(checkpoint_bytes * copies, rate)

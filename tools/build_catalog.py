@@ -13,15 +13,12 @@ import shutil
 import sys
 from pathlib import Path
 
+from catalog_facts.distances import build_egress, build_round_trips
+from catalog_facts.failures import build_failure_rates
 from catalog_facts.gpus import build_gpus
 from catalog_facts.models import build_architectures
 from catalog_facts.offers import build_offers
-from catalog_facts.places import (
-    build_egress,
-    build_failure_rates,
-    build_regions,
-    build_round_trips,
-)
+from catalog_facts.places import build_regions
 from catalog_facts.servers import build_servers
 from catalog_facts.storage import build_storage
 from catalog_facts.tiers import build_intra_node, build_networks

@@ -203,7 +203,7 @@ def gallery_page() -> str:
         "",
         GENERATED,
         "",
-        "Each answers one question. `gpuplan solve quickstart-7b` runs one by its name,",
+        "Each answers one question. `gpuplan solve quickstart-7b` runs one by name,",
         "`gpuplan scenarios copy quickstart-7b` copies it as a start of your own.",
         "",
         _table(("scenario", "question"), rows),

@@ -87,7 +87,8 @@ def _has_conflict(written: BatchSpec, reading: Reading) -> bool:
         reading.fault("conflicting-keys", message, (*PATH, "sequences"), key=True)
     elif not sizes and not limits:
         message = "expected tokens, sequences, min or max"
-        reading.fault("missing-key", message, PATH)
+        parts = [(*PATH, key) for key in BatchSpec.keys()]  # noqa: SIM118
+        reading.fault("missing-key", message, PATH, depends_on=parts)
         return True
     if written.tolerance is not None and limits:
         message = "say a tolerance or limits, not both"

@@ -43,6 +43,8 @@ def read_offers(file: Traversable | Path, name: str) -> Source:
     header: list[str] | None = None
     for number, line in lines:
         cells = _cells(line, f"{name}:{number}:1", log)
+        if cells is None:
+            continue
         if header is None:
             header = cells
             _check_header(header, f"{name}:{number}:1", log)
@@ -72,13 +74,13 @@ def _lines(text: str) -> list[tuple[int, str]]:
     ]
 
 
-def _cells(line: str, where: str, log: IssueLog) -> list[str]:
-    """Return the cells of a line."""
+def _cells(line: str, where: str, log: IssueLog) -> list[str] | None:
+    """Return the cells of a line, None after logging that it is no line of a table."""
     try:
         row = next(csv.reader([line], strict=True, skipinitialspace=True), [])
     except csv.Error as error:
         log.add("csv-syntax", f"not a line of a CSV table: {error}", where)
-        return []
+        return None
     return [cell.strip() for cell in row]
 
 

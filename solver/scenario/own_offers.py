@@ -178,17 +178,13 @@ def nearest_tier(
 
     Notes
     -----
-    How many NICs share the sum is not stated. A NIC a GPU is tried first, then half as
-    many and so on; for Ethernet one NIC first. The first number that gives the rate of
-    a tier decides, else the tier nearest (in ratio) to any of them.
+    How many NICs share the sum is not stated. A NIC a GPU is tried first, then one,
+    two, four and so on; for Ethernet one NIC first. The first number that gives the
+    rate of a tier decides, else the tier nearest (in ratio) to any of them.
     """
-    counts = [1]
-    while counts[-1] * 2 <= gpus_per_node:
-        counts.append(counts[-1] * 2)
-    if gpus_per_node not in counts:
-        counts.append(gpus_per_node)
+    counts = [2**power for power in range(gpus_per_node.bit_length())]
     if tiers[0].kind not in SHARED_PORT_KINDS:
-        counts.reverse()
+        counts.insert(0, gpus_per_node)
     rates = [gbps_per_node / count for count in counts]
     for rate in rates:
         for tier in tiers:
@@ -303,12 +299,12 @@ def _price(
         message = f"give one price, not {' and '.join(given)}"
         reading.fault("conflicting-keys", message, (*path, given[1]), key=True)
     if spec.usd_per_gpu_hour is not None:
-        return "on_demand", spec.usd_per_gpu_hour * spec.gpus_per_node, "hour"
+        return "on_demand", spec.usd_per_gpu_hour * spec.gpus_per_node, "second"
     if spec.usd_per_node_hour is not None:
-        return "on_demand", spec.usd_per_node_hour, "hour"
+        return "on_demand", spec.usd_per_node_hour, "second"
     if spec.usd_per_node_month is not None:
         return "monthly", spec.usd_per_node_month / MONTH_HOURS, "month"
-    return "owned", 0.0, "hour"
+    return "owned", 0.0, "second"
 
 
 def _stock(spec: OfferSpec) -> int | None:

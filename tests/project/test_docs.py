@@ -15,6 +15,7 @@ CODE_ARGUMENT = {
     "add": 0,
     "_add": 0,
     "QuantityError": 1,
+    "fault": 0,
 }
 """Position of the code among the arguments of the calls that take one."""
 

@@ -336,6 +336,8 @@ def _activations(
         kept = np.where(selective, scale * in_flight * part + redone, kept)
     full = layouts.recompute == FULL
     if full.any():
-        inputs = in_flight * (dense + moe) * layer("full", mixture=False)
+        # the layer that is being redone holds its own input
+        others = np.maximum(in_flight * (dense + moe) - 1, 0.0)
+        inputs = others * layer("full", mixture=False)
         kept = np.where(full, inputs + working, kept)
     return kept, working

@@ -598,14 +598,13 @@ def test_more_tokens_need_more_memory(lattice: tuple[Any, ...]) -> None:
 
 @given(lattices())
 def test_recomputation_saves_memory(lattice: tuple[Any, ...]) -> None:
-    """Tests that full recomputation never needs more than none on long pipelines."""
+    """Tests that full recomputation never needs more than none."""
     shape, work, traits, found = lattice
     none = found.with_columns(recompute=np.zeros(len(found), dtype=np.int64))
     full = found.with_columns(recompute=np.full(len(found), 2))
-    few_layers = shape.layers / np.maximum(found.pp, 1) < 2
     saved = peak_memory(shape, work, traits, none).total
     saved = saved - peak_memory(shape, work, traits, full).total
-    assert (saved[~few_layers] >= -1e-6 * saved.max(initial=1.0)).all()
+    assert (saved >= -1e-6 * saved.max(initial=1.0)).all()
 
 
 @given(lattices())

@@ -20,6 +20,7 @@ from solver.performance.inputs import (
     TransformerShape,
 )
 from solver.performance.lattice_axes import AxisRange, LatticeLimits
+from solver.performance.memory import peak_memory
 from solver.performance.parallelism import (
     describe_lattice,
     enumerate_layouts,
@@ -288,6 +289,19 @@ def test_groups_are_the_leanest() -> None:
         assert set(getattr(layouts, axis).tolist()) == {int(getattr(groups, axis)[3])}
     assert groups.micro_batch.max() == 1
     assert (groups.recompute == RECOMPUTE.index("full")).all()
+
+
+@given(questions())
+def test_groups_bound_memory(question: tuple[Any, ...]) -> None:
+    """Tests that no layout needs less memory than its group's own row."""
+    shape, work, traits, limits = question
+    groups = layout_groups(shape, work, traits, limits)
+    bound = peak_memory(shape, work, traits, groups).total
+    for index in range(0, len(groups), max(1, len(groups) // 12)):
+        group = groups.take(slice(index, index + 1))
+        layouts = expand_groups(shape, work, traits, limits, group)
+        total = peak_memory(shape, work, traits, layouts).total
+        assert (total >= bound[index] * (1 - 1e-9)).all()
 
 
 def test_hybrid_sharding() -> None:

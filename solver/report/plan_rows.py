@@ -133,9 +133,7 @@ def _parallel(layout: LayoutPlan) -> str:
         f"DP {layout.dp:,}",
     ]
     if layout.ep > 1:
-        parts.append(f"EP {layout.ep}")
-    if layout.etp > 1:
-        parts.append(f"ETP {layout.etp}")
+        parts += [f"EP {layout.ep}", f"ETP {layout.etp}"]
     if layout.virtual_stages > 1:
         parts.append(sentence("value.virtual", virtual_stages=layout.virtual_stages))
     if layout.sequence_parallel:

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from solver.cost import billed_seconds, rent_usd, storage_usd, weighted_usd
-from solver.performance.inputs import FloatArray, IntArray, Layouts
+from solver.performance.inputs import FloatArray, Hardware, IntArray, Layouts
 from solver.performance.reliability import Goodput, expected_run
+from solver.performance.storage_io import node_read_rate, tier_rate
 from solver.setting import HardwareClass, OptionArrays, Setting
 
 CHECKPOINTS_KEPT = 2
@@ -65,6 +66,7 @@ class CandidateTable:
     checkpoints_s: FloatArray
     failures_s: FloatArray
     interval_s: FloatArray
+    failure_variance_s2: FloatArray
     duration_s: FloatArray
     duration_limit_s: FloatArray
     """Duration at the confidence asked: what the deadline is held against."""
@@ -128,8 +130,9 @@ def evaluate(setting: Setting, group_index: int, rows: Rows) -> CandidateTable:
     """
     group = setting.classes[group_index]
     option, tier, row = _combinations(setting, group, rows)
-    table = _figures(setting, group_index, option, tier, rows.take(row), row)
-    return table.take(np.flatnonzero(np.isfinite(table.duration_s)))
+    run = _run(setting, group, option, tier, rows.take(row))
+    ends = np.flatnonzero(np.isfinite(run.goodput.expected_s))
+    return _figures(setting, group_index, run.take(ends))
 
 
 def _combinations(
@@ -169,19 +172,27 @@ def _capacity_ok(
 
 
 def _rates(
-    setting: Setting, tier: IntArray, nodes: IntArray, writers: IntArray
+    setting: Setting,
+    hardware: Hardware,
+    tier: IntArray,
+    nodes: IntArray,
+    writers: IntArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Bytes/s that all nodes read, and that the writers write, (n,) each."""
-    from solver.performance.storage_io import tier_rate
-
     tiers = setting.storage
+    per_node = node_read_rate(
+        tiers.read_per_node[tier],
+        hardware.gpus_per_node,
+        hardware.host_bytes_per_s,
+        tiers.bounced[tier] == 0,
+    )
     bought = np.maximum(
         stored_bytes(setting, tier, nodes, writers), tiers.min_bytes[tier]
     )
     size_limit = bought * tiers.per_byte[tier]
     read = tier_rate(
         nodes,
-        tiers.read_per_node[tier],
+        per_node,
         np.minimum(tiers.aggregate_read[tier], size_limit),
     )
     write = tier_rate(
@@ -192,80 +203,110 @@ def _rates(
     return read, write
 
 
+@dataclass(frozen=True)
+class _Run:
+    """Combinations with their way from work to an expected finish, (n,) each."""
+
+    option: IntArray
+    tier: IntArray
+    rows: Rows
+    stall_s: FloatArray
+    evaluation_s: FloatArray
+    read_bytes_per_s: FloatArray
+    goodput: Goodput
+
+    def take(self, rows: IntArray) -> _Run:
+        """The combinations at ``rows``."""
+        goodput = Goodput(
+            **{f.name: getattr(self.goodput, f.name)[rows] for f in fields(Goodput)}
+        )
+        return _Run(
+            self.option[rows],
+            self.tier[rows],
+            self.rows.take(rows),
+            self.stall_s[rows],
+            self.evaluation_s[rows],
+            self.read_bytes_per_s[rows],
+            goodput,
+        )
+
+
 def _run(
-    setting: Setting,
-    arrays: OptionArrays,
-    rows: Rows,
-    work_s: FloatArray,
-    rates: tuple[FloatArray, FloatArray],
-) -> Goodput:
-    """Failures and checkpoints around ``work_s``, (n,)."""
-    read, write = rates
-    layouts = rows.layouts
-    rate = layouts.gpus * arrays.gpu_rate + layouts.nodes * arrays.node_rate
+    setting: Setting, group: HardwareClass, option: IntArray, tier: IntArray, rows: Rows
+) -> _Run:
+    """Training, stalls and evaluation, with failures and checkpoints around them."""
+    arrays, layouts = setting.arrays.take(option), rows.layouts
+    read, write = _rates(
+        setting, group.hardware, tier, layouts.nodes, rows.writer_nodes
+    )
+    training = rows.training_s
+    stall = np.maximum(0.0, setting.bytes_read / read - training)
+    evaluation = training * setting.scenario.overheads.evaluation_fraction
     size = setting.checkpoint_bytes
     copies = layouts.nodes / rows.writer_nodes
-    return expected_run(
-        work_s=work_s,
-        failure_rate_per_s=rate,
+    goodput = expected_run(
+        work_s=training + stall + evaluation,
+        failure_rate_per_s=layouts.gpus * arrays.gpu_rate
+        + layouts.nodes * arrays.node_rate,
         checkpoint_s=size / write,
         restart_s=setting.restart_s + size * copies / read,
     )
+    return _Run(option, tier, rows, stall, evaluation, read, goodput)
 
 
-def _figures(
-    setting: Setting,
-    group_index: int,
-    option: IntArray,
-    tier: IntArray,
-    rows: Rows,
-    row: IntArray,
-) -> CandidateTable:
-    scenario, arrays = setting.scenario, setting.arrays.take(option)
-    layouts, overheads = rows.layouts, scenario.overheads
-    nodes, training = layouts.nodes, rows.training_s
-    read, write = _rates(setting, tier, nodes, rows.writer_nodes)
-    stall = np.maximum(0.0, setting.bytes_read / read - training)
-    evaluation = training * overheads.evaluation_fraction
-    run = _run(setting, arrays, rows, training + stall + evaluation, (read, write))
-    fixed, queue = overheads.setup_s, overheads.queue_s
-    active = run.expected_s
-    late = active * np.exp(setting.z * arrays.sigma)
-    duration, duration_limit = fixed + queue + active, fixed + queue + late
-    bill = _Bill(setting, arrays, tier, rows)
+def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
+    arrays, rows, goodput = setting.arrays.take(run.option), run.rows, run.goodput
+    overheads = setting.scenario.overheads
+    fixed, waiting = overheads.setup_s, overheads.setup_s + overheads.queue_s
+    active = goodput.expected_s
+    late = late_s(active, goodput.variance_s2, arrays.sigma, setting.z)
+    bill = _Bill(setting, arrays, run.tier, rows)
     billed = billed_seconds(active, fixed, arrays.unit_s, arrays.sigma)
     # at a confidence the bill is of that very finish, not an expectation
     billed_limit = billed_seconds(late, fixed, arrays.unit_s, 0.0 * arrays.sigma)
-    compute, store = bill.parts(billed, duration)
-    compute_limit, store_limit = bill.parts(billed_limit, duration_limit)
-    egress = arrays.egress_usd
-    cost = compute + store + egress
-    at_limit = compute_limit + store_limit + egress
+    compute, store = bill.parts(billed, waiting + active)
+    cost = compute + store + arrays.egress_usd
+    at_limit = sum(bill.parts(billed_limit, waiting + late)) + arrays.egress_usd
     return CandidateTable(
-        option=option,
-        tier=tier,
-        group=np.full(len(row), group_index, dtype=np.int64),
-        layouts=layouts,
+        option=run.option,
+        tier=run.tier,
+        group=np.full(len(run.option), group_index, dtype=np.int64),
+        layouts=rows.layouts,
         step_time_s=rows.step_time_s,
         steps=rows.steps,
         memory_bytes=rows.memory_bytes,
         tokens_per_s=tokens_per_s(setting, rows),
-        training_s=training,
-        stall_s=stall,
-        evaluation_s=evaluation,
-        checkpoints_s=run.checkpoints_s,
-        failures_s=run.failures_s,
-        interval_s=run.interval_s,
-        duration_s=duration,
-        duration_limit_s=duration_limit,
+        training_s=rows.training_s,
+        stall_s=run.stall_s,
+        evaluation_s=run.evaluation_s,
+        checkpoints_s=goodput.checkpoints_s,
+        failures_s=goodput.failures_s,
+        interval_s=goodput.interval_s,
+        failure_variance_s2=goodput.variance_s2,
+        duration_s=waiting + active,
+        duration_limit_s=waiting + late,
         billed_s=billed,
         compute_usd=compute,
         storage_usd=store,
-        egress_usd=egress,
+        egress_usd=arrays.egress_usd,
         cost_usd=cost,
-        cost_limit_usd=cost if setting.z == 0.0 else at_limit,
-        read_bytes_per_s=read,
+        cost_limit_usd=cost if setting.z == 0.0 else np.asarray(at_limit),
+        read_bytes_per_s=run.read_bytes_per_s,
     )
+
+
+def late_s(
+    active_s: FloatArray, variance_s2: FloatArray, sigma: FloatArray, z: float
+) -> FloatArray:
+    """Active seconds at the standard normal quantile ``z``, (n,).
+
+    The model's error multiplies the run by ``e^(sigma z)``; failures are independent
+    of it, so that their spread is added in quadrature (late side only).
+    """
+    model = active_s * np.expm1(sigma * z)
+    if z <= 0:
+        return np.asarray(active_s + model)
+    return np.asarray(active_s + np.hypot(model, z * np.sqrt(variance_s2)))
 
 
 def tokens_per_s(setting: Setting, rows: Rows) -> FloatArray:

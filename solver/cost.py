@@ -5,7 +5,6 @@ Pure functions over numpy arrays; money in US dollars, time in seconds, data in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -85,16 +84,6 @@ def storage_usd(
     """
     size_gb = np.maximum(bytes_needed, min_bytes) / GB
     return np.asarray(usd_per_gb_month * size_gb * (duration_s / MONTH_S))
-
-
-def tiered_usd(size_bytes: float, tiers: Sequence[tuple[float, float]]) -> float:
-    """Price of moving ``size_bytes`` by tiers of (from GB, USD a GB), ascending."""
-    size_gb = size_bytes / GB
-    total = 0.0
-    for i, (start, price) in enumerate(tiers):
-        end = tiers[i + 1][0] if i + 1 < len(tiers) else np.inf
-        total += price * max(0.0, min(size_gb, end) - start)
-    return float(total)
 
 
 def weighted_usd(

@@ -82,15 +82,13 @@ class LayoutSpace:
     def limits(self, kind: NodeKind) -> LatticeLimits:
         """The axes and limits of the lattice of ``kind``."""
         user = self.constraints
-        pins = dict(user.parallelism)
-        if user.gpus.min is not None or user.gpus.max is not None or user.gpus.values:
-            pins["gpus"] = user.gpus
         gpus_per_node, domain = kind
         return LatticeLimits(
             max_nodes=self.kinds[kind].max_nodes,
             gpus_per_node=gpus_per_node,
             nvlink_domain_gpus=domain,
-            pins=pins,
+            gpus=user.gpus,
+            pins=user.parallelism,
             recompute=user.recompute,
         )
 

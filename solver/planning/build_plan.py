@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from solver.candidates import CandidateTable
+from solver.candidates import CandidateTable, late_s
 from solver.performance.inputs import RECOMPUTE, Layouts
 from solver.performance.memory import peak_memory
 from solver.performance.stages import layers_per_stage
@@ -142,12 +142,12 @@ def _duration_parts(setting: Setting, one: CandidateTable) -> dict[str, float]:
 
 
 def _p90_days(setting: Setting, one: CandidateTable) -> float:
-    """Duration that nine of ten runs keep, by the spread of the step-time model."""
+    """Duration that nine of ten runs keep: the model's error and failures."""
     overheads = setting.scenario.overheads
     fixed = overheads.setup_s + overheads.queue_s
-    sigma = setting.arrays.sigma[one.option[0]]
-    active = one.duration_s[0] - fixed
-    return float((fixed + active * np.exp(P90_Z * sigma)) / DAY)
+    sigma = setting.arrays.sigma[one.option]
+    late = late_s(one.duration_s - fixed, one.failure_variance_s2, sigma, P90_Z)
+    return float((fixed + late[0]) / DAY)
 
 
 def _host(setting: Setting, option: Any, layouts: Layouts) -> dict[str, float | None]:

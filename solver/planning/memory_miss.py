@@ -89,9 +89,7 @@ def _miss(setting: Setting, group: HardwareClass, one: Layouts) -> MemoryMiss:
 def levers(setting: Setting, miss: MemoryMiss) -> Iterator[dict[str, Any]]:
     """What other choices would need on the same nodes, leanest layout each, GiB."""
     for name, now, needed, changed in _changes(setting):
-        limits = replace(
-            changed.space.limits(miss.group.node_kind), pins=_pins(setting)
-        )
+        limits = replace(changed.space.limits(miss.group.node_kind), pins={})
         need = _least_need_gib(changed, limits, miss.group.max_nodes)
         if need is None or need >= miss.need_gib:
             continue
@@ -104,13 +102,6 @@ def levers(setting: Setting, miss: MemoryMiss) -> Iterator[dict[str, Any]]:
             "need_gib": round(need, 2),
             "fits": need <= miss.allowed_gib,
         }
-
-
-def _pins(setting: Setting) -> dict[str, Any]:
-    """The user's pin on GPUs stays; degrees are free in another set-up."""
-    gpus = setting.scenario.constraints.gpus
-    bounded = gpus.min is not None or gpus.max is not None or gpus.values
-    return {"gpus": gpus} if bounded else {}
 
 
 def _least_need_gib(

@@ -15,7 +15,7 @@ from statistics import NormalDist
 import numpy as np
 
 from solver.catalog.supply import egress_steps
-from solver.hardware import calibration_for
+from solver.hardware import spread_of
 from solver.performance.checkpoints import (
     checkpoint_bytes,
     checkpoint_writer_nodes,
@@ -30,6 +30,8 @@ TIB = 2**40
 LOCAL_KINDS = ("local_nvme", "nvme_raid")
 CHECKPOINTS = 2
 """Kept at once: the one being written and the last good one."""
+BOUNCE_COPIES = 2
+"""Times that a byte crosses host memory where the storage can't reach the GPU."""
 SLICES = 33
 """Equally likely finishes over which a bill in whole units is averaged."""
 
@@ -121,27 +123,39 @@ class Figures:
         model = (evidence.shape, evidence.job, evidence.framework)
         return float(host_bytes_needed(*model, evidence.layouts)[0])
 
-    def storage_rate(self, *, nodes: int, write: bool) -> float:
-        """Bytes a second that ``nodes`` nodes read or write together."""
+    @cached_property
+    def write_rate(self) -> float:
+        """Bytes a second that the writer nodes write together."""
         tier = self.evidence.tier
         if tier is None:
             return math.inf
-        if write:
-            each, whole = tier.write_gb_per_s_per_node, tier.aggregate_write_gb_per_s
-        else:
-            each, whole = tier.read_gb_per_s_per_node, tier.aggregate_read_gb_per_s
-        rate = nodes * each * GB
-        if whole is not None:
-            rate = min(rate, whole * GB)
-        if tier.throughput_mb_per_s_per_tib is not None:
-            bought = max(self.stored_bytes, tier.min_tib * TIB) / TIB
-            rate = min(rate, bought * tier.throughput_mb_per_s_per_tib * 1e6)
-        return rate
+        each = tier.write_gb_per_s_per_node * GB
+        return self._shared(self.writer_nodes * each, tier.aggregate_write_gb_per_s)
 
     @cached_property
     def read_rate(self) -> float:
-        """Bytes a second that all nodes read."""
-        return self.storage_rate(nodes=self.evidence.plan.nodes, write=False)
+        """Bytes a second that all nodes read together.
+
+        Without GPUDirect Storage every byte crosses host memory twice on its way.
+        """
+        evidence, tier = self.evidence, self.evidence.tier
+        if tier is None:
+            return math.inf
+        each = tier.read_gb_per_s_per_node * GB
+        if not tier.gpudirect:
+            links = evidence.server.gpus_per_node * evidence.hardware.host_bytes_per_s
+            each = min(each, float(links) / BOUNCE_COPIES)
+        return self._shared(evidence.plan.nodes * each, tier.aggregate_read_gb_per_s)
+
+    def _shared(self, rate: float, aggregate_gb_per_s: float | None) -> float:
+        """A rate of several nodes, held by what the tier has in all."""
+        tier = self.evidence.tier
+        if aggregate_gb_per_s is not None:
+            rate = min(rate, aggregate_gb_per_s * GB)
+        if tier is not None and tier.throughput_mb_per_s_per_tib is not None:
+            bought = max(self.stored_bytes, tier.min_tib * TIB) / TIB
+            rate = min(rate, bought * tier.throughput_mb_per_s_per_tib * 1e6)
+        return rate
 
     @cached_property
     def bytes_read(self) -> float:
@@ -167,8 +181,7 @@ class Figures:
     @cached_property
     def checkpoint_s(self) -> float:
         """Seconds to write one checkpoint."""
-        rate = self.storage_rate(nodes=self.writer_nodes, write=True)
-        return self.checkpoint_bytes / rate
+        return self.checkpoint_bytes / self.write_rate
 
     @cached_property
     def restart_s(self) -> float:
@@ -224,16 +237,30 @@ class Figures:
     @cached_property
     def sigma(self) -> float:
         """Spread of the logarithm of measured over predicted step times."""
-        calibration = self.evidence.catalog.calibration
-        return float(calibration_for(self.evidence.gpu, calibration).sigma)
+        evidence = self.evidence
+        name, calibration = evidence.framework.name, evidence.catalog.calibration
+        return spread_of(evidence.gpu, name, calibration)
 
     def late_factor(self, confidence: float) -> float:
-        """Active time at a confidence over its expectation."""
+        """Step time at a confidence over its expectation."""
         return math.exp(NormalDist().inv_cdf(confidence) * self.sigma)
 
     def duration_at(self, confidence: float) -> float:
         """Seconds from start to finish that hold at a confidence."""
-        return self.fixed_s + self.active_s * self.late_factor(confidence)
+        return self.fixed_s + self.active_s * self.stretch(confidence)
+
+    def stretch(self, confidence: float) -> float:
+        """Active time at a confidence over its expectation, failures included.
+
+        The model's error and the failures are independent: their spreads add in
+        quadrature, on the late side only.
+        """
+        model = self.late_factor(confidence) - 1.0
+        z = NormalDist().inv_cdf(confidence)
+        if z <= 0:
+            return 1.0 + model
+        failures = z * math.sqrt(float(self._run.variance_s2[0])) / self.active_s
+        return 1.0 + math.sqrt(model * model + failures * failures)
 
     @cached_property
     def usd_per_node_hour(self) -> float:
@@ -318,7 +345,7 @@ class Figures:
         """The bill of the finish that holds at a confidence."""
         if confidence == 0.5:
             return self.cost_usd
-        hours = self.billed_hours((self.late_factor(confidence),))
+        hours = self.billed_hours((self.stretch(confidence),))
         rent = self.evidence.plan.nodes * self.usd_per_node_hour * hours
         storage = self.storage_usd(self.duration_at(confidence))
         return rent + storage + self.egress_usd

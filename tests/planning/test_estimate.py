@@ -1,0 +1,76 @@
+"""Tests of the estimate of one pinned layout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from solver.errors import InputError
+from solver.planning.estimate import EstimatePins, estimate
+from solver.planning.single_job import plan_job
+from tests.planning.jobs import A100, catalog, job
+
+
+def of(**pins: Any) -> Any:
+    """The estimate of the toy job with pins."""
+    return estimate(job([A100]), catalog(), EstimatePins(**pins))
+
+
+def test_a_pinned_layout_is_kept() -> None:
+    """Tests that every pin is in the answer."""
+    found = of(gpu="H100-SXM", gpus=16, tp=2, micro_batch=2, recompute="full")
+    assert (found.gpus, found.nodes) == (16, 2)
+    assert (found.layout.tp, found.layout.micro_batch) == (2, 2)
+    assert found.layout.recompute == "full"
+    assert sum(found.step_time_parts_s.values()) == pytest.approx(found.step_time_s)
+
+
+def test_it_agrees_with_the_plan() -> None:
+    """Tests that the estimate of a plan's layout has the plan's figures."""
+    plan = plan_job(job([A100]), catalog()).plan
+    assert plan is not None
+    layout = plan.layout
+    names = ("tp", "pp", "cp", "dp", "micro_batch", "virtual_stages", "zero_stage")
+    found = of(
+        gpus=plan.gpus,
+        recompute=layout.recompute,
+        **{name: getattr(layout, name) for name in names},
+    )
+    assert found.step_time_s == pytest.approx(plan.step_time_s)
+    assert found.memory_gib == pytest.approx(plan.memory_gib)
+    assert found.mfu == pytest.approx(plan.mfu)
+
+
+def test_what_does_not_fit_is_still_shown() -> None:
+    """Tests that an impossible layout has figures and a verdict."""
+    scenario = job([A100], model="llama-2-70b")
+    found = estimate(scenario, catalog(), EstimatePins(gpus=8, tp=8))
+    assert found.verdict == "impossible"
+    assert found.memory_gib["total"] > found.memory_gib["capacity"]
+
+
+@pytest.mark.parametrize(
+    ("pins", "code"),
+    [
+        ({"gpu": "H1000", "gpus": 8}, "unknown-name"),
+        ({"gpus": 12}, "not-divisible"),
+        ({"gpus": 8, "nodes": 2}, "not-divisible"),
+        ({}, "missing-key"),
+        ({"gpu": "t4", "gpus": 1}, "precision-unsupported"),
+        ({"server": "8x-h100-sxmm", "gpus": 8}, "unknown-name"),
+        ({"gpus": 8, "recompute": "some"}, "unknown-name"),
+    ],
+)
+def test_pins_that_cannot_be_are_input_errors(pins: dict[str, Any], code: str) -> None:
+    """Tests that wrong pins are refused by name."""
+    with pytest.raises(InputError) as error:
+        of(**pins)
+    assert error.value.issues[0].code == code
+
+
+def test_a_degree_that_does_not_divide_is_refused() -> None:
+    """Tests that TP 3 of 16 heads names what would divide."""
+    with pytest.raises(InputError) as error:
+        of(gpus=24, tp=3)
+    assert error.value.issues[0].where == "--tp"

@@ -16,7 +16,7 @@ import numpy as np
 
 from solver.catalog.supply import egress_usd, merged_catalog
 from solver.cost import UNIT_S
-from solver.hardware import calibration_for, hardware_of
+from solver.hardware import hardware_of, spread_of
 from solver.layout_space import LayoutSpace, NodeKind, NodeLimits
 from solver.options import Option, OptionSet, gather_options
 from solver.performance.checkpoints import checkpoint_bytes
@@ -205,7 +205,7 @@ class Setting:
             ),
             sigma=column(
                 [
-                    calibration_for(o.gpu, self.catalog.calibration).sigma
+                    spread_of(o.gpu, self.framework.name, self.catalog.calibration)
                     for o in options
                 ]
             ),

@@ -51,7 +51,7 @@ _ROWS = {
     "row.intra_node": "inside a node",
     "row.network": "between nodes",
     "row.storage": "storage",
-    "row.stock": "stock",
+    "row.stock": "nodes in stock",
     "row.start": "start",
     "row.parallel": "parallel",
     "row.layers": "layers a stage",
@@ -97,12 +97,12 @@ _VALUES = {
     "value.price.free": "none: the servers are owned",
     "value.network.none": "none: one node",
     "value.storage.none": "none chosen",
-    "value.stock.known": "{nodes:,} nodes, stated by the offer",
-    "value.stock.assumed": "{nodes:,} nodes, assumed: the offer says nothing of stock",
+    "value.stock.known": "{nodes:,}, stated by the offer",
+    "value.stock.assumed": "{nodes:,}, assumed: the offer says nothing of it",
     "value.virtual": "{virtual_stages} virtual stages",
     "value.batch": (
-        "{global_batch:,} sequences = {dp} replicas × {micro_batch} × {accumulation} "
-        "micro-batches"
+        "{global_batch:,} sequences = DP {dp} × micro-batch {micro_batch} × "
+        "accumulation {accumulation}"
     ),
     "value.zero": "ZeRO-{stage} over {degree:,} GPUs",
     "value.zero.none": "none (ZeRO-0)",
@@ -110,7 +110,8 @@ _VALUES = {
     "value.numerics": "{precision}, {optimizer}",
     "value.offload": "offload to {offload}",
     "value.ram": "{have}, {needed} needed",
-    "value.opens": "{cost}, {duration}: {gpus:,} GPUs of {offer}",
+    "value.opens": "{cost}, {duration}, {gpus:,} GPUs",
+    "value.region.unstated": "an unstated region",
     "value.divides": "{why}; nearest: {nearest}",
     "value.yes": "yes",
     "value.no": "no",

@@ -14,6 +14,7 @@ from solver.report.figures import (
     Section,
     duration_text,
     label,
+    region_text,
     servers_text,
 )
 from solver.report.plan_rows import plan_sections
@@ -22,10 +23,10 @@ from solver.units import format_duration_s, format_usd
 __all__ = ["headline", "message_section", "page"]
 
 
-_RANGES = frozenset(("nodes",))
+_RANGES = frozenset(("nodes", "batch"))
 """Axes of which the least and the most value are given."""
 
-_MOST_VALUES = 8
+_MOST_VALUES = 4
 """Longest list of an axis's values that is printed in full."""
 
 
@@ -57,7 +58,7 @@ def headline(result: PlanResult) -> str:
         "headline.use" if plan.purchase == "owned" else "headline.rent",
         what=servers_text(plan.nodes, plan.gpus_per_node, plan.gpu),
         provider=plan.provider,
-        region=plan.region,
+        region=region_text(plan.region),
         cost=format_usd(plan.cost_usd),
         duration=duration_text(plan.duration_days),
     )
@@ -93,10 +94,11 @@ def _proof(result: PlanResult) -> Section:
         if proof.gap is not None:
             bound = sentence("value.bound", bound=bound, gap=_gap(proof.gap))
         rows.append(Row(sentence("row.bound"), bound))
-    searched = sentence(
-        "value.searched", candidates=proof.candidates, pruned=proof.pruned
-    )
-    rows.append(Row(sentence("row.searched"), searched))
+    if proof.candidates:
+        searched = sentence(
+            "value.searched", candidates=proof.candidates, pruned=proof.pruned
+        )
+        rows.append(Row(sentence("row.searched"), searched))
     if proof.layouts:
         layouts = sentence(
             "value.layouts",
@@ -123,20 +125,21 @@ def _bound(bound: float, objective: str) -> str:
 
 
 def _lattice(lattice: dict[str, Any]) -> str:
-    """Return the axes and limits that were searched: ``TP 1, 2, 4 · nodes 1–64``."""
+    """Return the axes and limits that were searched: ``TP 1, 2, 4 · nodes 1–64``.
+
+    Conditions in words are left to the JSON object.
+    """
     return " · ".join(
         f"{label('axis', axis)} {_axis(axis, values)}"
         for axis, values in lattice.items()
-        if values not in (None, [], ())
+        if not isinstance(values, str | bool | None) and values not in ([], ())
     )
 
 
 def _axis(axis: str, values: Any) -> str:
     """Return the values of one axis, or its limits where there are many."""
-    if isinstance(values, bool):
-        return sentence("value.yes" if values else "value.no")
     if not isinstance(values, list | tuple):
-        return f"{values:,}" if isinstance(values, int) else str(values)
+        return f"{values:,}"
     shown = list(dict.fromkeys(str(value) for value in values))
     if len(shown) > 1 and (axis in _RANGES or len(shown) > _MOST_VALUES):
         return f"{shown[0]}–{shown[-1]}"
@@ -165,7 +168,7 @@ def _alternative(alternative: Alternative) -> tuple[str, ...]:
         "value.alternative",
         what=servers_text(plan.nodes, plan.gpus_per_node, plan.gpu),
         provider=plan.provider,
-        region=plan.region,
+        region=region_text(plan.region),
         purchase=label("purchase", plan.purchase),
     )
     if alternative.kind == "batch":
@@ -175,7 +178,7 @@ def _alternative(alternative: Alternative) -> tuple[str, ...]:
     return (
         label("alternative", alternative.kind),
         text,
-        f"{'+' if usd >= 0 else ''}{format_usd(usd)}",
+        f"{'+' if usd >= 0 else ''}{format_usd(usd, 0 if abs(usd) >= 100 else None)}",
         f"{alternative.duration_change_days:+,.1f}",
     )
 

@@ -15,6 +15,12 @@ __all__ = ["explanation_parts"]
 
 Parts = list[Section | Grid]
 
+_DEGREES = ("tp", "pp", "cp", "dp", "zero_stage", "recompute")
+"""Columns of a layout that are always shown."""
+
+_IMPLIED = ("nodes", "gpus_per_node", "etp", "shard_degree", "sequence_parallel")
+"""Columns of a layout that are shown elsewhere or follow from others."""
+
 
 def explanation_parts(explanation: Explanation) -> Parts:
     """Return an explanation as sections and grids, in printing order."""
@@ -70,7 +76,6 @@ def _opened(plan: Mapping[str, Any] | None) -> str:
         cost=format_usd(plan["cost_usd"]),
         duration=duration_text(plan["duration_days"]),
         gpus=plan["gpus"],
-        offer=plan["offer"],
     )
 
 
@@ -92,17 +97,29 @@ def _levers(levers: list[dict[str, Any]]) -> Grid:
 
 def _nearest_miss(miss: Mapping[str, Any]) -> Parts:
     """Return what came nearest: its facts, and its memory by part where given."""
+    special = ("faults", "layout", "memory_gib")
     rows = [
         Row(label("miss", key), _text(value))
         for key, value in miss.items()
-        if key not in ("memory_gib", "faults") and value is not None
+        if key not in special and value is not None
     ]
+    if miss.get("layout"):
+        rows.append(Row(label("miss", "layout"), _layout(miss["layout"])))
     rows += [_fault(fault) for fault in miss.get("faults", ())]
     parts: Parts = [Section("section.nearest", tuple(rows))] if rows else []
     memory = miss.get("memory_gib")
     if isinstance(memory, dict):
         parts.append(memory_section(memory))
     return parts
+
+
+def _layout(layout: Mapping[str, Any]) -> str:
+    """Return a layout in short: its degrees, and what else is not usual."""
+    return " · ".join(
+        f"{label('axis', axis)} {value}"
+        for axis, value in layout.items()
+        if axis in _DEGREES or (axis not in _IMPLIED and value not in (0, 1))
+    )
 
 
 def _fault(fault: Mapping[str, Any]) -> Row:
@@ -134,8 +151,6 @@ def _text(value: Any) -> str:
         return number(value)
     if isinstance(value, int):
         return f"{value:,}"
-    if isinstance(value, dict):
-        return ", ".join(f"{label('axis', k)} {_text(v)}" for k, v in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(_text(item) for item in value)
     return str(value)

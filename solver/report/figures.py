@@ -24,11 +24,16 @@ __all__ = [
     "of_whole",
     "part_rows",
     "percent",
+    "region_text",
     "servers_text",
 ]
 
 _NEGLIGIBLE = 5e-4
 """Parts below this share of the whole are printed as '<0.1%'."""
+
+
+_SPELLED = {"pcie": "PCIe", "ada": "Ada", "ti": "Ti", "super": "Super"}
+"""Parts of GPU names that are not all capitals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +154,12 @@ def percent(share: float) -> str:
 def gpu_name(gpu_id: str) -> str:
     """Return a GPU's id as people write it: ``H100 SXM 80GB``."""
     words = gpu_id.replace("_", "-").split("-")
-    return " ".join("PCIe" if w == "pcie" else w.upper() for w in words)
+    return " ".join(_SPELLED.get(word, word.upper()) for word in words)
+
+
+def region_text(region: str) -> str:
+    """Return a region as shown; some price lists do not state theirs."""
+    return sentence("value.region.unstated") if region == "unstated" else region
 
 
 def layers_text(layers_per_stage: tuple[int, ...]) -> str:

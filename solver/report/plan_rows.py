@@ -13,6 +13,7 @@ from solver.report.figures import (
     of_whole,
     part_rows,
     percent,
+    region_text,
     servers_text,
 )
 from solver.units import (
@@ -71,12 +72,13 @@ def _hardware(plan: Plan) -> Section:
 
 def _place(plan: Plan) -> str:
     """Return provider, region and country."""
+    region = region_text(plan.region)
     if plan.country is None:
-        return sentence("value.place", provider=plan.provider, region=plan.region)
+        return sentence("value.place", provider=plan.provider, region=region)
     return sentence(
         "value.place.country",
         provider=plan.provider,
-        region=plan.region,
+        region=region,
         country=plan.country,
     )
 

@@ -82,7 +82,7 @@ def test_figures_stand_with_their_labels() -> None:
     assert "32 × 8 H100 SXM 80GB = 256 GPUs, on demand" in line_of(text, "servers")
     assert "nebius, eu-north1 (FI)" in line_of(text, "place")
     assert "$2.20 a GPU-hour, $17.60 a node-hour" in line_of(text, "price")
-    assert "64 nodes, assumed" in line_of(text, "stock")
+    assert "64, assumed" in line_of(text, "nodes in stock")
     assert "9 + 6×10 + 11" in line_of(text, "layers a stage")
     assert "TP 8 · PP 8 · CP 1 · DP 4" in line_of(text, "parallel")
     assert "32.80 GiB" in line_of(text, "gradients")
@@ -94,7 +94,7 @@ def test_figures_stand_with_their_labels() -> None:
     assert "not known" in line_of(text, "local NVMe")
     assert "$412,346 (gap 0%)" in line_of(text, "bound")
     assert "41,280 candidates, 40,312 of them pruned" in line_of(text, "searched")
-    assert "TP 1, 2, 4, 8 · GPUs 8 to 512" in line_of(text, "lattice")
+    assert "TP 1, 2, 4, 8 · micro batch 1, 2, 4, 8" in line_of(text, "lattice")
     assert "+$20,100  -4.2" in line_of(text, "other GPU")
 
 
@@ -193,6 +193,29 @@ def test_an_infeasible_answer_explains_itself() -> None:
     assert re.search(r"30 days +34\.2 days", line_of(text, "deadline"))
     assert "107%" in line_of(text, "total")
     assert "31,000" in line_of(text, "peak memory fits the card")
+
+
+def test_long_axes_are_shortened() -> None:
+    """Tests that the lattice line gives limits, not every value, nor conditions."""
+    lattice = {
+        "nodes": [1, 64],
+        "micro_batch": [1, 2, 4, 8, 16],
+        "batch": [1024, 1024, 1024],
+        "cap": 1_000,
+        "whole_nodes_only": True,
+        "dp": "what divides",
+        "ep": [],
+    }
+    result = replace(OPTIMAL, proof=replace(OPTIMAL.proof, lattice=lattice))
+    line = line_of(render(page(result), width=100), "lattice")
+    assert line.endswith("nodes 1–64 · micro batch 1–16 · batch 1024 · cap 1,000")
+
+
+def test_a_region_that_is_not_stated() -> None:
+    """Tests that a price list without regions does not make one up."""
+    result = replace(OPTIMAL, plan=replace(PLAN, region="unstated", country=None))
+    assert "at nebius in an unstated region: " in headline(result)
+    assert "nebius, an unstated region" in render(page(result), width=80)
 
 
 def test_color_only_where_it_is_wanted() -> None:

@@ -210,14 +210,17 @@ def _virtual_stages(
     layers = shape.layers
     stages = [p for p in limits.listed("pp") if is_clean_split(layers, p)]
     for pp in stages if len(stages) == 1 else []:
-        legal = [v for v in divisors(layers) if divides_evenly(layers, pp, v)]
+        either = {*divisors(layers), *divisors(layers + 2)}
+        legal = [v for v in either if is_clean_split(layers, pp, v)]
         legal = [v for v in legal if v == 1 or pp > 1] or [1]
         pipelines = [p for p in range(2, layers + 1) if is_clean_split(layers, p)]
         faults = {}
         for v in limits.listed("virtual_stages"):
             if v in legal:
                 continue
-            other = neighbours(pp, [p for p in pipelines if layers % (p * v) == 0])
+            other = neighbours(
+                pp, [p for p in pipelines if is_clean_split(layers, p, v)]
+            )
             why = f"{layers} layers do not divide over {pp} stages x {v} virtual stages"
             if other:
                 why += f" (with {v}: PP {' or '.join(map(str, other))})"

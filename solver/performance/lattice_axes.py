@@ -202,10 +202,11 @@ def expert_parallel_values(
 def virtual_stage_values(
     shape: TransformerShape, framework: Framework, limits: LatticeLimits
 ) -> list[int]:
-    """Virtual stages that divide the layers of some pipeline."""
+    """Virtual stages that divide the layers of some pipeline, ends counted or not."""
     if not (framework.virtual_stages and framework.pipeline_parallel):
         return limits.keep("virtual_stages", [1])
-    return limits.keep("virtual_stages", divisors(shape.layers))
+    either = (*divisors(shape.layers), *divisors(shape.layers + 2))
+    return limits.keep("virtual_stages", either)
 
 
 def micro_batch_values(limits: LatticeLimits) -> list[int]:

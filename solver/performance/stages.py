@@ -24,20 +24,23 @@ def divides_evenly(layers: int, pp: int, virtual_stages: int = 1) -> bool:
     return layers % (pp * virtual_stages) == 0
 
 
-def divides_with_ends(layers: int, pp: int) -> bool:
+def divides_with_ends(layers: int, pp: int, virtual_stages: int = 1) -> bool:
     """Whether it divides with embedding and head counted as a layer each.
 
     The first and the last stage then hold one layer less than the others, as BLOOM's
-    70 layers on 12 stages: 5 + 10 x 6 + 5 (bigscience tr11).
+    70 layers on 12 stages: 5 + 10 x 6 + 5 (bigscience tr11). With virtual stages it
+    is the first chunk of the first and the last of the last stage, as Llama 3 405B's
+    126 layers on 16 stages (arXiv 2407.21783, section 3.3.2); no chunk is left empty.
     """
-    return pp > 1 and (layers + 2) % pp == 0 and (layers + 2) // pp >= 2
+    chunks = pp * virtual_stages
+    return pp > 1 and (layers + 2) % chunks == 0 and (layers + 2) // chunks >= 2
 
 
 def is_clean_split(layers: int, pp: int, virtual_stages: int = 1) -> bool:
     """Whether the lattice offers this division of layers."""
     if divides_evenly(layers, pp, virtual_stages):
         return True
-    return virtual_stages == 1 and divides_with_ends(layers, pp)
+    return divides_with_ends(layers, pp, virtual_stages)
 
 
 def layers_per_stage(layers: int, pp: int, virtual_stages: int = 1) -> list[int]:
@@ -49,7 +52,7 @@ def layers_per_stage(layers: int, pp: int, virtual_stages: int = 1) -> list[int]
     """
     if divides_evenly(layers, pp):
         return [layers // pp] * pp
-    if virtual_stages == 1 and divides_with_ends(layers, pp):
+    if divides_with_ends(layers, pp, virtual_stages):
         inner = (layers + 2) // pp
         return [inner - 1, *[inner] * (pp - 2), inner - 1]
     small, extra = divmod(layers, pp)
@@ -131,5 +134,6 @@ def framework_stage_layers(
 def clean_split_mask(layers: int, pp: IntArray, virtual_stages: IntArray) -> BoolArray:
     """`is_clean_split` of arrays, (n,)."""
     even = layers % (pp * virtual_stages) == 0
-    ends = (pp > 1) & ((layers + 2) % pp == 0) & ((layers + 2) // pp >= 2)
-    return np.asarray(even | (ends & (virtual_stages == 1)))
+    chunks = pp * virtual_stages
+    ends = (pp > 1) & ((layers + 2) % chunks == 0) & ((layers + 2) // chunks >= 2)
+    return np.asarray(even | ends)

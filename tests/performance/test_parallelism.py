@@ -249,7 +249,7 @@ def brute_force(
                             stages += [
                                 v
                                 for v in range(2, shape.layers + 1)
-                                if shape.layers % (pp * v) == 0
+                                if is_clean_split(shape.layers, pp, v)
                             ]
                         found += [(tp, pp, cp, dp, mb, v) for v in stages]
     return found

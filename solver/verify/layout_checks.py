@@ -90,7 +90,11 @@ def _layers(evidence: Evidence, layout: LayoutPlan) -> Iterator[Violation]:
         yield Violation(RULE, "layers are not divided evenly", most, split)
     virtual = layout.virtual_stages
     if virtual > 1:
-        yield from _multiple("virtual stages x PP", layers, pp * virtual)
+        chunks = pp * virtual
+        ends = (layers + 2) % chunks == 0 and layers + 2 >= 2 * chunks
+        if layers % chunks and not ends:
+            message = "layers do not divide over virtual stages"
+            yield Violation(RULE, message, layers, chunks)
         yield from _multiple("PP, under virtual stages,", layout.accumulation, pp)
         if pp == 1:
             yield Violation(RULE, "virtual stages need a pipeline", 1, virtual)

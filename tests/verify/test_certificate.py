@@ -1,0 +1,299 @@
+"""The certificate passes what the planner makes and rejects every change to it."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solver.catalog.load import Catalog
+from solver.plan import LayoutPlan, Plan
+from solver.rules import RULE_IDS
+from solver.scenario.scenario import Constraints, Range, Scenario
+from solver.verify import CHECKS, verify
+from tests.verify.examples import (
+    ADAPTERS,
+    MONTHLY,
+    PLAIN,
+    RICH,
+    SPOT,
+    Example,
+    example,
+)
+
+EXAMPLES = (PLAIN, RICH, SPOT, MONTHLY, ADAPTERS)
+
+SAID_NOT_CHECKED = ("provenance", "warnings")
+"""Sources and sentences: not promises that could be recomputed."""
+
+Path = tuple[str, ...]
+
+
+def _leaves(data: dict[str, Any], path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Every value of a plan's JSON with its path; lists of layers as a whole."""
+    for key, value in data.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, (*path, key))
+        else:
+            yield (*path, key), value
+
+
+def _changed(plan: Plan, path: Path, value: Any) -> Plan:
+    """The plan with one value replaced."""
+    data = plan.as_dict()
+    target = data
+    for key in path[:-1]:
+        target = target[key]
+    target[path[-1]] = value
+    return Plan.from_dict(data)
+
+
+def _other_values(value: Any) -> list[Any]:
+    """Wrong values near a right one, and far from it."""
+    if value is None:
+        return [1.0, "other"]
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value + 1, value * 2 + 1, -value - 1]
+    if isinstance(value, float):
+        return [value * 1.00001 + 1e-5, -value - 1.0, math.nan, math.inf]
+    if isinstance(value, str):
+        return [value + "x", ""]
+    assert isinstance(value, list)
+    return [value[1:], [*value[:-1], value[-1] + 1], [*value, 1]]
+
+
+def _mutations() -> list[tuple[str, Path, Any]]:
+    """Every value of all plans with each wrong value for it."""
+    return [
+        (text, path, other)
+        for text in EXAMPLES
+        for path, value in _leaves(example(text).plan.as_dict())
+        if path[0] not in SAID_NOT_CHECKED
+        for other in _other_values(value)
+    ]
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_a_plan_of_the_planner_passes(text: str) -> None:
+    """Tests that what was planned is what its decisions come to."""
+    assert verify(*example(text)) == []
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_a_plan_passes_after_a_round_trip(text: str) -> None:
+    """Tests that a plan read back from its JSON is still the same plan."""
+    plan, scenario, catalog = example(text)
+    assert verify(Plan.from_dict(plan.as_dict()), scenario, catalog) == []
+
+
+def test_the_rich_example_uses_every_kind_of_figure() -> None:
+    """Tests that the mutations below start from figures that are not zero."""
+    plan = example(RICH).plan
+    assert all(plan.cost_parts_usd.values())
+    parts = {k for k, days in plan.duration_parts_days.items() if days > 0}
+    assert parts >= {"training", "evaluation", "checkpoints", "failures", "queue"}
+    assert plan.nodes > 1
+    assert plan.layout.tp > 1 < plan.layout.pp
+
+
+def test_every_changed_value_is_rejected() -> None:
+    """Tests that no decision and no figure of a plan can be changed unnoticed."""
+    mutations = _mutations()
+    assert len(mutations) > 800
+    unnoticed = [
+        (path, other)
+        for text, path, other in mutations
+        if not verify(_changed(example(text).plan, path, other), *example(text)[1:])
+    ]
+    assert unnoticed == []
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_missing_and_additional_parts_are_rejected(text: str) -> None:
+    """Tests that a part of memory, time or cost can't be left out or made up."""
+    plan, scenario, catalog = example(text)
+    for name, value in plan.as_dict().items():
+        if not isinstance(value, dict) or name in (*SAID_NOT_CHECKED, "layout"):
+            continue
+        for part in value:
+            less = {k: v for k, v in value.items() if k != part}
+            broken = _changed(plan, (name,), less)
+            assert verify(broken, scenario, catalog), (name, part)
+        more = _changed(plan, (name,), value | {"other": 0.0})
+        assert verify(more, scenario, catalog), name
+
+
+@given(st.data())
+def test_another_layout_never_passes(data: st.DataObject) -> None:
+    """Tests layouts that may even be legal: their figures would be others."""
+    plan, scenario, catalog = example(RICH)
+    powers = st.sampled_from([1, 2, 4, 8, 16, 32])
+    layout = replace(
+        plan.layout,
+        **{
+            name: data.draw(powers, label=name)
+            for name in ("tp", "pp", "cp", "dp", "micro_batch", "accumulation")
+        },
+    )
+    layout = replace(layout, etp=layout.tp, sequence_parallel=layout.tp > 1)
+    if layout == plan.layout:
+        return
+    assert verify(replace(plan, layout=layout), scenario, catalog)
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_another_offer_never_passes(text: str) -> None:
+    """Tests that a plan is one of its very offer: same figures elsewhere are wrong."""
+    plan, scenario, catalog = example(text)
+    others = [o for o in catalog.offers if "acme/" in o and o != plan.offer]
+    assert len(others) >= 2
+    for other in (*others, "no/such/offer"):
+        assert verify(replace(plan, offer=other), scenario, catalog), other
+
+
+def _user(**limits: Any) -> Callable[[Example], Example]:
+    """The example with other limits of the user."""
+
+    def change(given: Example) -> Example:
+        user: Constraints = replace(given.scenario.constraints, **limits)
+        return given._replace(scenario=replace(given.scenario, constraints=user))
+
+    return change
+
+
+def _workload(**values: Any) -> Callable[[Example], Example]:
+    """The example with another workload."""
+
+    def change(given: Example) -> Example:
+        work = replace(given.scenario.workload, **values)
+        return given._replace(scenario=replace(given.scenario, workload=work))
+
+    return change
+
+
+def _entry(part: str, name: str, **values: Any) -> Callable[[Example], Example]:
+    """The example with other figures in one entry of the catalog."""
+
+    def change(given: Example) -> Example:
+        key = {"servers": given.plan.server, "offers": given.plan.offer}.get(part, name)
+        entry = given.catalog.entries(part)[key].model_copy(update=values)
+        catalog: Catalog = given.catalog.with_entries(**{part: [entry]})
+        return given._replace(catalog=catalog)
+
+    return change
+
+
+def _data(**values: Any) -> Callable[[Example], Example]:
+    """The example with other training data."""
+
+    def change(given: Example) -> Example:
+        data = replace(given.scenario.data, **values)
+        return given._replace(scenario=replace(given.scenario, data=data))
+
+    return change
+
+
+BROKEN: list[tuple[str, Callable[[Example], Example]]] = [
+    ("memory", _user(memory_headroom=0.9)),
+    ("divisibility", _workload(batch_min=500, batch_target=500, batch_max=500)),
+    ("divisibility", _workload(framework="pytorch-fsdp")),
+    ("parallelism", _user(parallelism={"tp": Range(values=(1, 4))})),
+    ("parallelism", _user(parallelism={"pp": Range(max=1)})),
+    ("parallelism", _user(recompute=("full",))),
+    ("host", _entry("servers", "", ram_gb=8.0)),
+    ("precision", _workload(precision="fp16")),
+    ("precision", _workload(precision="nvfp4")),
+    ("precision", _workload(optimizer="adamw-8bit")),
+    ("regions", _user(regions=("acme/island",))),
+    ("countries", _user(countries=("SG", "JP"))),
+    ("providers", _user(providers=("aws",))),
+    ("gpu_types", _user(gpu_types=("h100-sxm-80gb",))),
+    ("gpu_types", _user(gpu_exclude=("small-a", "small-b"))),
+    ("gpus", _user(gpus=Range(max=8))),
+    ("gpus", _user(gpus=Range(min=65))),
+    ("gpus", _user(gpus_per_node=Range(values=(4,)))),
+    ("intra_node", _user(intra_node_kinds=("pcie",))),
+    ("intra_node", _user(intra_node_min_gb_per_s=5_000.0)),
+    ("network", _user(network_kinds=("efa",))),
+    ("network", _user(network_min_gbps_per_gpu=900.0)),
+    ("network", _entry("servers", "", network=None)),
+    ("storage", _user(storage_kinds=("object_store",))),
+    ("storage", _user(storage_min_read_bytes_per_s=1e15)),
+    ("storage_capacity", _entry("storage", "shared", capacity_tb=1.0)),
+    ("purchase", _user(purchase=("spot",), stated=frozenset({"purchase"}))),
+    ("stock", _entry("offers", "", max_nodes=1)),
+    ("stock", _entry("offers", "", min_nodes=9)),
+    ("throughput", _user(min_tokens_per_s=1e9)),
+    ("deadline", _user(deadline_s=86_400.0)),
+    ("deadline", _data(bytes_per_token=1e6)),
+    ("budget", _user(budget_usd=100.0)),
+    ("budget", _entry("offers", "", usd_per_node_hour=8.01)),
+    ("goodput", _entry("failure_rates", "ampere", per_gpu_hour=5.0)),
+    ("goodput", _entry("failure_rates", "ampere", per_gpu_hour=1e-6)),
+]
+
+
+@pytest.mark.parametrize(("rule", "change"), BROKEN)
+def test_each_rule_is_checked(rule: str, change: Callable[[Example], Example]) -> None:
+    """Tests that a plan which breaks one rule is rejected under that rule's name."""
+    broken = change(example(RICH))
+    assert rule in {v.rule for v in verify(*broken)}
+
+
+def test_every_rule_has_a_check_and_an_example() -> None:
+    """Tests that no rule is left without a check, nor a check without a test."""
+    assert tuple(CHECKS) == RULE_IDS
+    assert {rule for rule, _ in BROKEN} == set(RULE_IDS)
+
+
+LIMITS: list[tuple[str, str, Callable[[Plan], float], float]] = [
+    ("deadline", "deadline_s", lambda p: p.duration_days * 86_400, 1.0),
+    ("budget", "budget_usd", lambda p: p.cost_usd, 1.0),
+    ("throughput", "min_tokens_per_s", lambda p: p.tokens_per_s, -1.0),
+]
+
+
+@pytest.mark.parametrize(("rule", "name", "value", "sign"), LIMITS)
+def test_limits_are_kept_to_the_last_digits(
+    rule: str, name: str, value: Callable[[Plan], float], sign: float
+) -> None:
+    """Tests that the plan's own figure is a limit it keeps, and a hair less is not."""
+    plan, scenario, catalog = example(PLAIN)
+
+    def limited(limit: float) -> Scenario:
+        user = replace(scenario.constraints, **{name: limit})
+        return replace(scenario, constraints=user)
+
+    assert verify(plan, limited(value(plan)), catalog) == []
+    tight = limited(value(plan) * (1 - sign * 1e-6))
+    assert {v.rule for v in verify(plan, tight, catalog)} == {rule}
+
+
+LAYOUTS: list[dict[str, Any]] = [
+    {"layers_per_stage": (16, 0)},
+    {"layers_per_stage": (9, 7)},
+    {"layers_per_stage": (8, 9)},
+    {"tp": 0},
+    {"tp": 2.0},
+    {"dp": True},
+    {"virtual_stages": 3},
+    {"zero_stage": 3},
+    {"shard_degree": 3},
+    {"sequence_parallel": False},
+    {"offload": "cpu"},
+    {"ep": 2},
+    {"recompute": "sometimes"},
+]
+
+
+@pytest.mark.parametrize("change", LAYOUTS, ids=str)
+def test_impossible_layouts_are_rejected(change: dict[str, Any]) -> None:
+    """Tests layouts that nobody could run."""
+    plan, scenario, catalog = example(RICH)
+    layout: LayoutPlan = replace(plan.layout, **change)
+    assert verify(replace(plan, layout=layout), scenario, catalog)

@@ -173,6 +173,8 @@ def _join(offer: Offer, scenario: Scenario, catalog: Catalog) -> Option:
     server = catalog.servers[offer.server]
     region = catalog.regions.get(offer.region)
     nodes, known = stock_limit(catalog, offer, server, scenario.stock_unknown_nodes)
+    if server.network:
+        nodes = max(nodes, scenario.stock_at_least)
     return Option(
         offer=offer,
         server=server,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from solver.candidates import CandidateTable, late_s
-from solver.performance.inputs import RECOMPUTE, Layouts
+from solver.performance.inputs import RECOMPUTE, Hardware, Layouts
 from solver.performance.memory import peak_memory
 from solver.performance.stages import layers_per_stage
 from solver.performance.step_time import mfu, step_time
@@ -64,7 +64,9 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
             )[0]
         ),
         tokens_per_s=float(one.tokens_per_s[0]),
-        memory_gib=memory_gib(setting, one.layouts, option.gpu.usable_memory_gib),
+        memory_gib=memory_gib(
+            setting, one.layouts, option.gpu.usable_memory_gib, group.hardware
+        ),
         training_days=float(one.training_s[0] / DAY),
         duration_days=float(one.duration_s[0] / DAY),
         duration_p90_days=_p90_days(setting, one),
@@ -120,9 +122,17 @@ def layout_plan(setting: Setting, layouts: Layouts) -> LayoutPlan:
     )
 
 
-def memory_gib(setting: Setting, layouts: Layouts, capacity: float) -> dict[str, float]:
+def memory_gib(
+    setting: Setting, layouts: Layouts, capacity: float, hardware: Hardware
+) -> dict[str, float]:
     """Peak memory by part of the first of ``layouts``, GiB."""
-    memory = peak_memory(setting.shape, setting.job, setting.framework, layouts)
+    memory = peak_memory(
+        setting.shape,
+        setting.job,
+        setting.framework,
+        layouts,
+        fused_attention=bool(hardware.fused_attention),
+    )
     names = ("weights", "gradients", "optimizer", "activations", "other", "total")
     parts = {name: float(getattr(memory, name)[0] / GIB) for name in names}
     return parts | {"capacity": capacity}

@@ -25,7 +25,7 @@ from solver.plan import LayoutPlan, Message
 from solver.planning.build_plan import layout_plan, memory_gib
 from solver.planning.plan_notes import note
 from solver.scenario.scenario import Range
-from solver.setting import Setting, setting_of
+from solver.setting import Setting, node_kind, setting_of
 from solver.units import DAY, GIB
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def estimate(scenario: Scenario, catalog: Catalog, pins: EstimatePins) -> Estima
     nodes = _nodes(setting, pins, server)
     setting = _with_pins(setting, pins)
     hardware = _hardware(setting, server, nodes)
-    lattice = _lattice(setting, server, nodes, pins)
+    lattice = _lattice(setting, server, hardware, nodes, pins)
     row = _choose(setting, hardware, lattice, server)
     return _answer(setting, hardware, lattice, row, server)
 
@@ -252,10 +252,14 @@ def _hardware(setting: Setting, server: Server, nodes: int) -> Hardware:
 
 
 def _lattice(
-    setting: Setting, server: Server, nodes: int, pins: EstimatePins
+    setting: Setting,
+    server: Server,
+    hardware: Hardware,
+    nodes: int,
+    pins: EstimatePins,
 ) -> Lattice:
     """Layouts under the pins on exactly so many nodes, fitting or not."""
-    kind = (server.gpus_per_node, server.nvlink_domain_gpus)
+    kind = node_kind(server, hardware)
     user = setting.scenario.constraints
     gpus = Range(values=(nodes * server.gpus_per_node,))
     space = LayoutSpace(
@@ -332,7 +336,7 @@ def _answer(
     seconds = step_time(setting.shape, setting.job, setting.framework, hardware, one)
     step_s = float(seconds.total[0])
     gpu = setting.catalog.gpus[server.gpu]
-    memory = memory_gib(setting, one, gpu.usable_memory_gib)
+    memory = memory_gib(setting, one, gpu.usable_memory_gib, hardware)
     used = float(mfu(setting.shape, setting.job, hardware, one, seconds.total)[0])
     tokens = int(one.global_batch[0]) * setting.job.sequence_length
     return Estimate(

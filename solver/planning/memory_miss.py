@@ -73,7 +73,7 @@ def nearest_memory_miss(setting: Setting) -> MemoryMiss:
 
 def _miss(setting: Setting, group: HardwareClass, one: Layouts) -> MemoryMiss:
     gpu = setting.options[int(group.options[0])].gpu
-    parts = memory_gib(setting, one, gpu.usable_memory_gib)
+    parts = memory_gib(setting, one, gpu.usable_memory_gib, group.hardware)
     return MemoryMiss(
         gpu=gpu.id,
         nodes=int(one.nodes[0]),
@@ -90,7 +90,7 @@ def levers(setting: Setting, miss: MemoryMiss) -> Iterator[dict[str, Any]]:
     """What other choices would need on the same nodes, leanest layout each, GiB."""
     for name, now, needed, changed in _changes(setting):
         limits = replace(changed.space.limits(miss.group.node_kind), pins={})
-        need = _least_need_gib(changed, limits, miss.group.max_nodes)
+        need = _least_need_gib(changed, limits, miss.group)
         if need is None or need >= miss.need_gib:
             continue
         yield {
@@ -105,14 +105,16 @@ def levers(setting: Setting, miss: MemoryMiss) -> Iterator[dict[str, Any]]:
 
 
 def _least_need_gib(
-    setting: Setting, limits: LatticeLimits, max_nodes: int
+    setting: Setting, limits: LatticeLimits, group: HardwareClass
 ) -> float | None:
     model = (setting.shape, setting.job, setting.framework)
     groups = layout_groups(*model, replace(limits, recompute=None))
-    groups = groups.take(np.flatnonzero(groups.nodes <= max_nodes))
+    groups = groups.take(np.flatnonzero(groups.nodes <= group.max_nodes))
     if not len(groups):
         return None
-    return float(peak_memory(*model, groups).total.min() / GIB)
+    fused = bool(group.hardware.fused_attention)
+    need = peak_memory(*model, groups, fused_attention=fused).total
+    return float(need.min() / GIB)
 
 
 def _changes(setting: Setting) -> Iterator[tuple[str, str, str, Setting]]:

@@ -42,9 +42,14 @@ def plan_warnings(
         *_prices(option, tier),
         *_physics(setting, option, one),
         *_host(setting, option, one),
-        *setting.scenario.notices,
+        *(n for n in setting.scenario.notices if _concerns(n, option)),
     ]
     return tuple(found)
+
+
+def _concerns(notice: Message, option: Option) -> bool:
+    """Whether a notice is of no single offer, or of this one."""
+    return notice.values.get("offer", option.offer.id) == option.offer.id
 
 
 def _stock(option: Option, one: CandidateTable) -> list[Message]:

@@ -10,7 +10,7 @@ from solver.scenario.scenario import Constraints, Range, Scenario
 ALL_PURCHASE = ("on_demand", "spot", "reserved", "monthly", "owned")
 
 STOCK_WITHOUT_LIMIT = 4_096
-"""Nodes that 'stock not known' is taken as when stock is what is relaxed."""
+"""Nodes that every offer is taken to have when stock is what is relaxed."""
 
 
 def _drop(**fields: object) -> Callable[[Constraints], Constraints]:
@@ -40,8 +40,7 @@ RELAXABLE: tuple[str, ...] = (*_DROP, "stock")
 def without(scenario: Scenario, rule_id: str) -> Scenario:
     """``scenario`` with one requirement left out, all others kept."""
     if rule_id == "stock":
-        nodes = max(STOCK_WITHOUT_LIMIT, scenario.stock_unknown_nodes)
-        return replace(scenario, stock_unknown_nodes=nodes)
+        return replace(scenario, stock_at_least=STOCK_WITHOUT_LIMIT)
     user = _DROP[rule_id](scenario.constraints)
     stated = user.stated | {"purchase"} if rule_id == "purchase" else user.stated
     return replace(scenario, constraints=replace(user, stated=stated))

@@ -164,5 +164,7 @@ class Scenario:
     limits: Limits
     start_date: date
     """The plan's day 0 (a deadline that is a date is counted from it)."""
+    stock_at_least: int = 0
+    """Nodes that every connected offer is taken to have; only to explain a 'no'."""
     notices: tuple[Message, ...] = ()
     """Repairs made openly while reading (a batch rounded to whole sequences ...)."""

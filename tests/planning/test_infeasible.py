@@ -32,7 +32,7 @@ def feasible(**keys: Any) -> bool:
 
 def test_a_deadline_too_soon_names_the_soonest() -> None:
     """Tests that the soonest finish opens a plan, and a tenth of a day less doesn't."""
-    explanation = refused(constraints={"deadline": "5 hours"})
+    explanation = refused(constraints={"deadline": "4.1 hours"})
     assert explanation.kind == "constraints"
     assert "deadline" in explanation.conflict
     needed = relaxation(explanation, "deadline")["needed_value"]

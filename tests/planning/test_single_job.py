@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,11 @@ def planned(scenario: Scenario) -> Plan:
     assert result.status == "optimal"
     assert result.plan is not None
     return result.plan
+
+
+def figures(plan: Plan) -> Plan:
+    """The plan without the lines of the file that its sources name."""
+    return replace(plan, provenance={}, warnings=())
 
 
 def value(result: PlanResult) -> float:
@@ -136,7 +142,8 @@ def test_the_same_input_gives_the_same_plan() -> None:
     first = planned(job([A100, H100]))
     again = planned(job([A100, H100]))
     turned = planned(job([H100, A100]))
-    assert first == again == turned
+    assert first == again
+    assert figures(first) == figures(turned)
 
 
 def test_no_physical_bound_is_passed() -> None:
@@ -236,4 +243,4 @@ def test_catalog_order_does_not_matter() -> None:
     wanted = planned(job(offers))
     for _ in range(3):
         shuffled = [offers[i] for i in rng.permutation(3)]
-        assert planned(job(shuffled)) == wanted
+        assert figures(planned(job(shuffled))) == figures(wanted)

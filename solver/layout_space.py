@@ -33,8 +33,9 @@ from solver.performance.parallelism import (
 if TYPE_CHECKING:
     from solver.scenario.scenario import Constraints
 
-NodeKind = tuple[int, int]
-"""(GPUs a node, GPUs of its NVLink domain)."""
+NodeKind = tuple[int, int, bool]
+"""(GPUs a node, GPUs of its NVLink domain, whether attention is fused): a GPU without
+a flash-attention kernel keeps the scores in memory."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class LayoutSpace:
     def limits(self, kind: NodeKind) -> LatticeLimits:
         """The axes and limits of the lattice of ``kind``."""
         user = self.constraints
-        gpus_per_node, domain = kind
+        gpus_per_node, domain, _ = kind
         return LatticeLimits(
             max_nodes=self.kinds[kind].max_nodes,
             gpus_per_node=gpus_per_node,
@@ -102,13 +103,14 @@ class LayoutSpace:
         limits = self.limits(kind)
         model = (self.shape, self.job, self.framework)
         groups = layout_groups(*model, limits)
-        least = peak_memory(*model, groups).total
+        fused = kind[2]
+        least = peak_memory(*model, groups, fused_attention=fused).total
         fits = least <= self.kinds[kind].capacity_bytes
         layouts = expand_groups(*model, limits, groups.take(fits))
         tokens_a_step = layouts.global_batch * self.job.sequence_length
         return Lattice(
             layouts=layouts,
-            memory_bytes=peak_memory(*model, layouts).total,
+            memory_bytes=peak_memory(*model, layouts, fused_attention=fused).total,
             steps=np.ceil(self.job.tokens / tokens_a_step).astype(np.int64),
             writer_nodes=checkpoint_writer_nodes(layouts),
             host_bytes=host_bytes_needed(*model, layouts),

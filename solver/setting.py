@@ -33,7 +33,7 @@ from solver.units import GB, GIB
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
-    from solver.catalog.schema import StorageTier
+    from solver.catalog.schema import Server, StorageTier
     from solver.scenario.scenario import Scenario
 
 TIB = 2**40
@@ -166,10 +166,11 @@ class Setting:
     def _hardware_class(self, key: HardwareKey, rows: list[int]) -> HardwareClass:
         first = self.options[rows[0]]
         headroom = self.scenario.constraints.memory_headroom
+        hardware = hardware_of(self.catalog, first.server, self.job.precision)
         return HardwareClass(
             key=key,
-            hardware=hardware_of(self.catalog, first.server, self.job.precision),
-            node_kind=(first.server.gpus_per_node, first.server.nvlink_domain_gpus),
+            hardware=hardware,
+            node_kind=node_kind(first.server, hardware),
             options=np.array(rows, dtype=np.int64),
             max_nodes=max(self.options[i].max_nodes for i in rows),
             capacity_bytes=first.gpu.usable_memory_gib * GIB * (1.0 - headroom),
@@ -239,6 +240,12 @@ class Setting:
     def storage(self) -> StorageArrays:
         """Figures of ``tiers``."""
         return storage_arrays(self.tiers)
+
+
+def node_kind(server: Server, hardware: Hardware) -> NodeKind:
+    """What layouts and their memory depend on of a node."""
+    fused = bool(hardware.fused_attention)
+    return server.gpus_per_node, server.nvlink_domain_gpus, fused
 
 
 def hardware_key(option: Option) -> HardwareKey:

@@ -105,8 +105,14 @@ class Evidence:
 
     @cached_property
     def memory(self) -> Memory:
-        """Peak memory by part, one row."""
-        return peak_memory(self.shape, self.job, self.framework, self.layouts)
+        """Peak memory by part, one row; attention scores count where they are kept."""
+        return peak_memory(
+            self.shape,
+            self.job,
+            self.framework,
+            self.layouts,
+            fused_attention=bool(self.hardware.fused_attention),
+        )
 
 
 def gather(

@@ -119,7 +119,7 @@ _VALUES = {
     "value.bound": "{bound} (gap {gap})",
     "value.searched": "{candidates:,} candidates, {pruned:,} of them pruned exactly",
     "value.layouts": (
-        "{layouts:,}; {memory:,} do not fit in memory, {bounded:,} cannot beat the best"
+        "{layouts:,}; {memory:,} do not fit in memory, {bounded:,} ruled out by a bound"
     ),
     "value.ties": "{count:,} candidates within the prediction error of the best",
     "value.alternative": "{what}, {provider} {region}, {purchase}",

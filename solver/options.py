@@ -172,7 +172,9 @@ def _allowed_storage(
 def _join(offer: Offer, scenario: Scenario, catalog: Catalog) -> Option:
     server = catalog.servers[offer.server]
     region = catalog.regions.get(offer.region)
-    nodes, known = stock_limit(catalog, offer, server, scenario.stock_unknown_nodes)
+    nodes, known = stock_limit(
+        catalog, offer, server, scenario.stock_unknown_nodes, scenario.start_date
+    )
     if server.network:
         nodes = max(nodes, scenario.stock_at_least)
     return Option(

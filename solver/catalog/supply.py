@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol
 
@@ -101,7 +102,11 @@ def merged_catalog(catalog: Catalog, supply: Supply) -> Catalog:
 
 
 def stock_limit(
-    catalog: Catalog, offer: Offer, server: Server, unknown_nodes: int
+    catalog: Catalog,
+    offer: Offer,
+    server: Server,
+    unknown_nodes: int,
+    on: date | None = None,
 ) -> tuple[int, bool]:
     """Return how many nodes an offer has at most, and whether its stock is known.
 
@@ -109,6 +114,8 @@ def stock_limit(
     ----------
     unknown_nodes
         What a stock that is not known is taken as (``stock.unknown_nodes``).
+    on
+        Day on which the nodes are wanted: later deliveries do not count. None: all do.
 
     Notes
     -----
@@ -120,7 +127,11 @@ def stock_limit(
     most = None if connected else 1
     stock = offer.max_nodes
     if stock is None and offer.available:
-        stock = sum(delivery.nodes for delivery in offer.available)
+        stock = sum(
+            delivery.nodes
+            for delivery in offer.available
+            if on is None or delivery.start is None or delivery.start <= on
+        )
     known = stock is not None
     if stock is None:
         stock = 1 if offer.marketplace else unknown_nodes

@@ -263,7 +263,7 @@ def _offers(
         "provider": spec.provider or spec.name,
         "region": region,
         "server": server.id,
-        "max_nodes": _stock(spec),
+        "max_nodes": spec.max_nodes,
         "min_nodes": spec.min_nodes,
         "available": tuple(
             Delivery.model_validate({"from": d.start, "nodes": d.nodes})

@@ -361,7 +361,10 @@ class Figures:
         offer, scenario = evidence.offer, evidence.scenario
         nodes = offer.max_nodes
         if nodes is None and offer.available:
-            nodes = sum(delivery.nodes for delivery in offer.available)
+            nodes = 0
+            for delivery in offer.available:
+                if delivery.start is None or delivery.start <= scenario.start_date:
+                    nodes += delivery.nodes
         known = nodes is not None
         if nodes is None:
             nodes = 1 if offer.marketplace else scenario.stock_unknown_nodes

@@ -1,6 +1,7 @@
 """Tests of what an offer amounts to: nodes, storage, egress, usual server."""
 
 from dataclasses import dataclass, field
+from datetime import date
 
 import pytest
 from hypothesis import given
@@ -68,6 +69,15 @@ def test_stock(changes, network, expected):
     if not network:
         server = server.model_copy(update={"network": None, "network_gbps": 0})
     assert stock_limit(SMALL, _offer(**changes), server, 64) == expected
+
+
+def test_stock_of_a_day():
+    """Tests that nodes which are delivered later are not in stock yet."""
+    server = SMALL.servers["8x-small-a"]
+    offer = _offer(available=DELIVERIES)
+    for day, nodes in (("2026-12-31", 2), ("2027-01-01", 5), ("2028-01-01", 5)):
+        stock = stock_limit(SMALL, offer, server, 64, date.fromisoformat(day))
+        assert stock == (nodes, True)
 
 
 def test_stock_of_a_network_that_nobody_knows():

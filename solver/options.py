@@ -13,24 +13,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from solver.catalog.supply import stock_limit, storage_options
+from solver.hardware import precision_supported
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
     from solver.catalog.schema import Gpu, NetworkTier, Offer, Server, StorageTier
     from solver.scenario.scenario import Scenario
-
-PRECISION_PEAK = {
-    "fp32": ("tf32_tflops", "fp32_tflops"),
-    "bf16": ("bf16_tflops",),
-    "fp16": ("fp16_tflops",),
-    "fp8": ("fp8_tflops",),
-    "mxfp8": ("fp8_tflops",),
-    "nvfp4": ("fp4_tflops",),
-}
-"""Catalog fields that hold the dense peak of a precision, first known one counts."""
-
-MICROSCALING_GENERATIONS = ("blackwell", "blackwell-ultra", "blackwell-consumer")
-"""Generations whose tensor cores read block-scaled formats (MXFP8, NVFP4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +50,6 @@ class OptionSet:
     total: int
     removed: Mapping[str, int] = field(default_factory=dict)
     alone: Mapping[str, int] = field(default_factory=dict)
-
-
-def precision_peak_tflops(gpu: Gpu, precision: str) -> float | None:
-    """Dense peak of ``gpu`` in ``precision``, TFLOP/s; None where it has none."""
-    if precision in ("mxfp8", "nvfp4") and (
-        gpu.generation not in MICROSCALING_GENERATIONS
-    ):
-        return None
-    for name in PRECISION_PEAK[precision]:
-        value: float | None = getattr(gpu, name)
-        if value:
-            return value
-    return None
 
 
 def price_after_discount(scenario: Scenario, offer: Offer, gpu_id: str) -> float:
@@ -145,9 +120,7 @@ def storage_constrained(scenario: Scenario) -> bool:
 
 
 SET_RULES: Mapping[str, Callable[[Option, Scenario], bool]] = {
-    "precision": lambda o, s: (
-        precision_peak_tflops(o.gpu, s.workload.precision) is not None
-    ),
+    "precision": lambda o, s: precision_supported(o.gpu, s.workload.precision),
     "regions": lambda o, s: _in(o.offer.region, s.constraints.regions),
     "countries": lambda o, s: _in(o.country, s.constraints.countries),
     "providers": lambda o, s: _in(o.offer.provider, s.constraints.providers),

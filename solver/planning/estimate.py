@@ -6,6 +6,7 @@ the fastest layout that fits under the pins, and the answer says which were pinn
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,9 +16,8 @@ from solver.catalog.names import resolve_gpu
 from solver.catalog.schema import Offer
 from solver.catalog.supply import standard_server
 from solver.errors import InputError, Issue, IssueLog, nearest
-from solver.hardware import hardware_of
+from solver.hardware import hardware_of, precision_supported
 from solver.layout_space import Lattice, LayoutSpace, NodeLimits
-from solver.options import precision_peak_tflops
 from solver.performance.inputs import RECOMPUTE, Hardware
 from solver.performance.parallelism import explain_divisibility
 from solver.performance.step_time import mfu, step_time
@@ -135,10 +135,10 @@ def _server(setting: Setting, pins: EstimatePins) -> Server:
     elif pins.server is not None:
         found = _named("server", pins.server, catalog.servers)
     elif pins.gpu is not None:
-        gpus = resolve_gpu(pins.gpu, catalog, allow_family=False)
+        gpus = resolve_gpu(pins.gpu, catalog, allow_family=True)
         if isinstance(gpus, Issue):
             raise InputError([replace(gpus, where="--gpu", path="gpu")])
-        found = _usual_server(catalog, gpus[0], pins)
+        found = _usual_server(catalog, usual_member(catalog, gpus), pins)
     else:
         servers = {o.server.id: o.server for o in setting.options}
         if len(servers) != 1:
@@ -152,6 +152,12 @@ def _server(setting: Setting, pins: EstimatePins) -> Server:
     if pins.network_gbps is not None:
         found = _with_network(setting, found, pins.network_gbps)
     return found
+
+
+def usual_member(catalog: Catalog, gpus: tuple[str, ...]) -> str:
+    """Of the GPUs that a family name stands for the one in most kinds of server."""
+    count = Counter(server.gpu for server in catalog.servers.values())
+    return max(sorted(gpus), key=lambda gpu: count[gpu])
 
 
 def _usual_server(catalog: Catalog, gpu_id: str, pins: EstimatePins) -> Server:
@@ -235,7 +241,7 @@ def _with_pins(setting: Setting, pins: EstimatePins) -> Setting:
 def _hardware(setting: Setting, server: Server, nodes: int) -> Hardware:
     gpu = setting.catalog.gpus[server.gpu]
     precision = setting.job.precision
-    if precision_peak_tflops(gpu, precision) is None:
+    if not precision_supported(gpu, precision):
         raise _fault(
             "precision-unsupported",
             f"{gpu.id} does not compute in {precision}",

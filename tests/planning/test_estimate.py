@@ -26,6 +26,12 @@ def test_a_pinned_layout_is_kept() -> None:
     assert sum(found.step_time_parts_s.values()) == pytest.approx(found.step_time_s)
 
 
+def test_a_family_name_takes_the_usual_form() -> None:
+    """Tests that H100 is the SXM card, which is what most offers have."""
+    assert of(gpu="H100", gpus=8).gpu == "h100-sxm-80gb"
+    assert of(gpu="L40S", gpus=8).gpu == "l40s"
+
+
 def test_it_agrees_with_the_plan() -> None:
     """Tests that the estimate of a plan's layout has the plan's figures."""
     plan = plan_job(job([A100]), catalog()).plan

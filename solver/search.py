@@ -8,6 +8,7 @@ skipped. What is skipped is counted as bounded, never as 'does not fit'.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -76,6 +77,10 @@ class SearchResult:
 
     table: CandidateTable | None
     stats: SearchStats
+    complete: bool
+    """Whether every hardware class was evaluated or excluded by its bound."""
+    bound: float
+    """No plan has an objective (dollars or seconds) below this; inf: none at all."""
 
 
 @dataclass
@@ -110,39 +115,34 @@ class _Search:
     def run_class(self, index: int, group: HardwareClass) -> None:
         """Evaluate the layouts of one hardware class that bounds let through."""
         lattice = self.setting.space.lattice(group.node_kind)
+        here = lattice.layouts.nodes <= group.max_nodes
+        fits = here & (lattice.memory_bytes <= group.capacity_bytes)
+        fitting = int(fits.sum())
+        self.stats.layouts += int(here.sum())
+        self.stats.out_of_memory += int(here.sum()) - fitting
         self.stats.out_of_memory += lattice.groups_out_of_memory
-        self.stats.layouts += len(lattice)
-        rows = np.flatnonzero(
-            (lattice.layouts.nodes <= group.max_nodes)
-            & (lattice.memory_bytes <= group.capacity_bytes)
-        )
-        self.stats.out_of_memory += int(
-            (lattice.memory_bytes > group.capacity_bytes).sum()
-        )
-        if not len(rows):
+        if not fitting:
             return
-        key, possible = self._bounds(group, lattice, rows)
-        rows, key = rows[possible], key[possible]
-        self.stats.bounded += int((~possible).sum())
-        self._best_first(index, lattice, rows, key)
+        key, possible = self._bounds(group, lattice)
+        rows = np.flatnonzero(fits & possible & (key <= self.ceiling))
+        self.stats.bounded += fitting - len(rows)
+        self._best_first(index, lattice, rows, key[rows])
 
     def _bounds(
-        self, group: HardwareClass, lattice: Lattice, rows: IntArray
+        self, group: HardwareClass, lattice: Lattice
     ) -> tuple[FloatArray, BoolArray]:
-        """Lower bound on the objective of each row, and whether limits can be met."""
-        setting = self.setting
-        layouts = lattice.layouts.take(rows)
+        """Lower bound on the objective of each layout, and whether limits can hold."""
+        setting, layouts = self.setting, lattice.layouts
         step = lower_bound(
             setting.shape, setting.job, setting.framework, group.hardware, layouts
         )
         overheads = setting.scenario.overheads
         stretch = 1.0 + overheads.evaluation_fraction
-        training = step * lattice.steps[rows] * ROUNDING
-        active = training * stretch
+        active = step * lattice.steps * (ROUNDING * stretch)
         fixed = overheads.setup_s + overheads.queue_s
         billed = (active + overheads.setup_s) / HOUR
         cost = layouts.nodes * self._cheapest(group, layouts.nodes) * billed
-        possible = np.ones(len(rows), dtype=bool)
+        possible = np.ones(len(layouts), dtype=bool)
         factor = group.spread_factor
         if self.limits.deadline_s is not None:
             possible &= active * factor + fixed <= self.limits.deadline_s
@@ -150,9 +150,8 @@ class _Search:
             possible &= cost * min(factor, 1.0) <= self.limits.budget_usd
         if self.limits.min_tokens_per_s is not None:
             tokens = layouts.global_batch * setting.job.sequence_length
-            possible &= tokens >= (
-                self.limits.min_tokens_per_s * step * factor * ROUNDING
-            )
+            floor = self.limits.min_tokens_per_s * step * factor * ROUNDING
+            possible &= tokens >= floor
         return self._key(cost, active + fixed) * ROUNDING, possible
 
     def _cheapest(self, group: HardwareClass, nodes: IntArray) -> FloatArray:
@@ -171,8 +170,9 @@ class _Search:
         if len(rows) > FIRST_CHUNK:
             head = np.argpartition(key, FIRST_CHUNK)[:FIRST_CHUNK]
             self._evaluate(index, lattice, np.sort(rows[head]))
-            rest = np.ones(len(rows), dtype=bool)
+            rest = key <= self.ceiling
             rest[head] = False
+            self.stats.bounded += len(rows) - len(head) - int(rest.sum())
             rows, key = rows[rest], key[rest]
             order = np.argsort(key, kind="stable")
             rows, key = rows[order], key[order]
@@ -261,8 +261,12 @@ def search(
     limits: SearchLimits,
     slack: float = 0.0,
     progress: Callable[[str, float], None] | None = None,
+    time_s: float | None = None,
 ) -> SearchResult:
     """Candidates that meet ``limits`` and hold every optimum of the objective.
+
+    Ctrl-C ends the search early, as the time limit does; what was found is kept, with
+    a bound on what was not.
 
     Parameters
     ----------
@@ -275,19 +279,36 @@ def search(
         (runners-up); 0.25 keeps all within 25 %.
     progress
         Called with a label and the fraction done.
+    time_s
+        Wall-clock seconds after which no further hardware class is begun.
     """
     work = _Search(setting, limits, slack)
     bounds = [work.class_bound(group) for group in setting.classes]
     order = sorted(range(len(bounds)), key=lambda i: (bounds[i], i))
-    for done, index in enumerate(order):
-        if bounds[index] > work.ceiling:
-            work.stats.classes_bounded = len(order) - done
-            break
-        work.stats.classes += 1
-        work.run_class(index, setting.classes[index])
-        if progress is not None:
-            progress("layouts", (done + 1) / len(order))
-    return SearchResult(_within(work), work.stats)
+    left = list(order)
+    started = time.monotonic()
+    try:
+        while left and bounds[left[0]] <= work.ceiling:
+            if time_s is not None and time.monotonic() - started > time_s:
+                break
+            work.run_class(left[0], setting.classes[left[0]])
+            left.pop(0)
+            if progress is not None:
+                progress("layouts", 1.0 - len(left) / len(order))
+    except KeyboardInterrupt:
+        # the class in hand counts as not evaluated
+        pass
+    work.stats.classes = len(order) - len(left)
+    open_bound = bounds[left[0]] if left else np.inf
+    complete = open_bound > work.ceiling or not left
+    if complete:
+        work.stats.classes_bounded = len(left)
+    return SearchResult(
+        _within(work),
+        work.stats,
+        complete,
+        bound=work.best if complete else min(work.best, open_bound),
+    )
 
 
 def _within(work: _Search) -> CandidateTable | None:

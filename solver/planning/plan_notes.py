@@ -49,7 +49,7 @@ def plan_warnings(
 
 def _concerns(notice: Message, option: Option) -> bool:
     """Whether a notice is of no single offer, or of this one."""
-    return notice.values.get("offer", option.offer.id) == option.offer.id
+    return bool(notice.values.get("offer", option.offer.id) == option.offer.id)
 
 
 def _stock(option: Option, one: CandidateTable) -> list[Message]:

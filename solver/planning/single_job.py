@@ -91,12 +91,17 @@ def plan_job(
     with phases.measure("options"):
         setting = setting_of(scenario, catalog)
     with phases.measure("candidates"):
-        found = search(setting, limits_of(scenario), SLACK, progress)
+        found = search(
+            setting, limits_of(scenario), SLACK, progress, scenario.limits.time_s
+        )
+    if found.table is None and not found.complete:
+        proof = _proof(setting, found, None, started)
+        return _result(setting, "unknown", None, (), proof, None)
     if found.table is None:
         return _no_plan(setting, found, started, phases)
     chosen = choose(setting, found.table, phases, export_model, log)
     if chosen.row is None:
-        if chosen.outcome.status == "infeasible":
+        if chosen.outcome.status == "infeasible" and found.complete:
             return _no_plan(setting, found, started, phases)
         proof = _proof(setting, found, chosen, started)
         return _result(setting, "unknown", None, (), proof, None)
@@ -106,7 +111,7 @@ def plan_job(
     with phases.measure("verify"):
         _certify(plan, scenario, setting)
     proof = _proof(setting, found, chosen, started)
-    status = chosen.outcome.status
+    status = chosen.outcome.status if found.complete else "feasible"
     return _result(setting, status, plan, others, proof, None)
 
 
@@ -213,14 +218,9 @@ def _proof(
     if chosen is not None and chosen.row is not None and found.table is not None:
         values = objective_values(setting, found.table)
         best = float(values[chosen.row])
-        if setting.scenario.objective.kind == "time":
-            values, best = values / DAY, best / DAY
         ties = int(np.sum(values <= best * (1.0 + PRACTICAL_TIE))) - 1
         kind = setting.classes[int(found.table.group[chosen.row])].node_kind
-        gap = chosen.outcome.gap
-        if chosen.outcome.bound is not None:
-            # integers are rounded up: the bound in figures is that of the true value
-            bound = min(best, chosen.outcome.bound * _unit(setting, chosen.scale))
+        bound, gap = _bound_and_gap(setting, found, chosen, best)
     return Proof(
         bound=bound,
         gap=gap,
@@ -235,9 +235,21 @@ def _proof(
     )
 
 
-def _unit(setting: Setting, scale: Scale) -> float:
-    units = {"cost": scale.usd, "time": scale.seconds / DAY}
-    return units.get(setting.scenario.objective.kind, scale.objective)
+def _bound_and_gap(
+    setting: Setting, found: SearchResult, chosen: Chosen, best: float
+) -> tuple[float | None, float | None]:
+    """Proved bound in dollars or days, and the gap of the plan to it."""
+    kind, outcome = setting.scenario.objective.kind, chosen.outcome
+    scale = DAY if kind == "time" else 1.0
+    if not found.complete:
+        bound = min(found.bound, best)
+        return bound / scale, (best - bound) / best if best > 0 else 0.0
+    if outcome.bound is None:
+        return None, outcome.gap
+    units = {"cost": chosen.scale.usd, "time": chosen.scale.seconds}
+    unit = units.get(kind, chosen.scale.objective)
+    # integers are rounded up: the bound in figures is that of the true value
+    return min(best, outcome.bound * unit) / scale, outcome.gap
 
 
 def _no_plan(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -244,3 +245,43 @@ def test_catalog_order_does_not_matter() -> None:
     for _ in range(3):
         shuffled = [offers[i] for i in rng.permutation(3)]
         assert figures(planned(job(shuffled))) == figures(wanted)
+
+
+def test_no_time_means_no_answer() -> None:
+    """Tests that a limit that comes before any candidate proves nothing."""
+    result = solve(job(limits={"time": "0.000001 s"}))
+    assert result.status == "unknown"
+    assert result.plan is None
+    assert result.explanation is None
+
+
+def test_an_interrupted_search_keeps_its_plan_and_says_how_far_it_is() -> None:
+    """Tests that Ctrl-C after one kind of hardware leaves a plan with a bound."""
+
+    def interrupt(_label: str, _share: float) -> None:
+        raise KeyboardInterrupt
+
+    dear = {**H100, "name": "x", "usd_per_gpu_hour": 4.6, "gpus_per_node": 4}
+    result = plan_job(job([A100, H100, dear]), catalog(), progress=interrupt)
+    assert result.status == "feasible"
+    assert result.plan is not None
+    assert result.proof.bound is not None
+    assert result.proof.gap is not None
+    assert result.proof.bound <= planned(job([A100, H100, dear])).cost_usd
+    assert 0 < result.proof.gap < 1
+
+
+def test_the_bound_is_the_optimum_in_its_own_unit() -> None:
+    """Tests that a proved plan's bound is its cost, or its days."""
+    for objective, figure in (("cost", "cost_usd"), ("time", "duration_days")):
+        result = solve(job(objective=objective))
+        assert result.proof.bound == pytest.approx(
+            getattr(result.plan, figure), rel=3e-5
+        )
+        assert result.proof.gap == 0
+
+
+def test_a_plan_round_trips_through_json() -> None:
+    """Tests that a plan read back from its JSON is the same plan."""
+    plan = planned(job())
+    assert Plan.from_dict(json.loads(json.dumps(plan.as_dict()))) == plan

@@ -9,6 +9,7 @@ from io import StringIO
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -23,7 +24,9 @@ _BARS_FROM = 34
 """Narrowest section, columns, that has room for bars."""
 
 _WIDEST = 140
+_INDENT = 2
 _LABEL_WIDTH = 18
+_SHARE_WIDTH = 6
 _NUMBER_WIDTH = 14
 _BLOCKS = " ▏▎▍▌▋▊▉█"
 _PAIRS = (
@@ -112,20 +115,21 @@ def _blocks(page: Page, width: int) -> list[RenderableType]:
 
 def _part(part: Section | Grid, width: int) -> RenderableType:
     """Return a section or grid under its title."""
-    title = Text(part.title, style="bold")
     if isinstance(part, Grid):
-        return Group(title, _grid(part))
-    if not any(row.label for row in part.rows):
-        return Group(title, _sentences(part))
-    if part.numeric:
-        return Group(title, _numbers(part, width))
-    return Group(title, _facts(part))
+        table = _grid(part)
+    elif not any(row.label for row in part.rows):
+        table = _sentences(part)
+    elif part.numeric:
+        table = _numbers(part, width - _INDENT)
+    else:
+        table = _facts(part)
+    title = Text(part.title, style="bold")
+    return Group(title, Padding(table, (0, 0, 0, _INDENT)))
 
 
 def _grid(grid: Grid) -> Table:
     """Return a grid with its head."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("", width=1)
     for position, column in enumerate(grid.columns):
         right = position in grid.right
         table.add_column(
@@ -135,14 +139,14 @@ def _grid(grid: Grid) -> Table:
             no_wrap=right,
         )
     for row in grid.rows:
-        table.add_row("", *(Text(cell) for cell in row))
+        table.add_row(*(Text(cell) for cell in row))
     return table
 
 
 def _sentences(section: Section) -> Table:
     """Return rows without labels as a list of sentences."""
     table = Table.grid(padding=(0, 1))
-    table.add_column(width=3, justify="right", style="yellow")
+    table.add_column(width=1, style="yellow")
     table.add_column(ratio=1, overflow="fold")
     for row in section.rows:
         table.add_row("!" if section.id == "section.warnings" else "·", Text(row.value))
@@ -152,30 +156,28 @@ def _sentences(section: Section) -> Table:
 def _facts(section: Section) -> Table:
     """Return labels with texts that may take several lines."""
     table = Table.grid(padding=(0, 1))
-    table.add_column(width=1)
     table.add_column(width=_LABEL_WIDTH, style="dim", overflow="fold")
     table.add_column(ratio=1, overflow="fold")
     for row in section.rows:
         value = Text(row.value)
         if row.note:
             value.append(f"  {row.note}", style="dim")
-        table.add_row("", row.label, value)
+        table.add_row(row.label, value)
     return table
 
 
 def _numbers(section: Section, width: int) -> Table:
     """Return labels with numbers, their shares and a bar each."""
-    bar_width = min(24, width - _LABEL_WIDTH - _NUMBER_WIDTH - 11)
+    bar_width = min(24, width - _LABEL_WIDTH - _NUMBER_WIDTH - _SHARE_WIDTH - 3)
     bars = width >= _BARS_FROM and bar_width >= 4
     table = Table.grid(padding=(0, 1))
-    table.add_column(width=1)
     table.add_column(width=_LABEL_WIDTH, style="dim", overflow="fold")
     table.add_column(width=_NUMBER_WIDTH, justify="right", overflow="fold")
-    table.add_column(width=6, justify="right", style="dim")
+    table.add_column(width=_SHARE_WIDTH, justify="right", style="dim")
     if bars:
         table.add_column(width=bar_width, style="cyan", no_wrap=True)
     for row in section.rows:
-        cells: list[Any] = ["", row.label, Text(row.value), _share(row)]
+        cells: list[Any] = [row.label, Text(row.value), _share(row)]
         if bars:
             cells.append("" if row.share is None else _bar(row.share, bar_width))
         table.add_row(*cells)

@@ -185,8 +185,8 @@ def resolve_architecture(name: str, catalog: Catalog) -> str | Issue:
     if wanted in ids:
         return ids[wanted]
     found = []
-    for entry_id, (file, label) in catalog.architecture_files.items():
-        if wanted in compact(read_text(file, label)):
+    for entry_id, text in _architecture_texts(catalog).items():
+        if wanted in text:
             entry = catalog.architecture(entry_id)
             if wanted in map(compact, (entry.name, entry.hf_id, *entry.aliases)):
                 found.append(entry_id)
@@ -197,6 +197,19 @@ def resolve_architecture(name: str, catalog: Catalog) -> str | Issue:
     short = name.rpartition("/")[2]
     hint = nearest(short, catalog.architecture_files)
     return _unknown("model", name, hint)
+
+
+def _architecture_texts(catalog: Catalog) -> dict[str, str]:
+    """Return the text of every architecture's file as it is searched, by id."""
+    key = "architecture_texts"
+    if key not in catalog.memo:
+        files = catalog.architecture_files.items()
+        catalog.memo[key] = {
+            entry_id: compact(read_text(file, label))
+            for entry_id, (file, label) in files
+        }
+    texts: dict[str, str] = catalog.memo[key]
+    return texts
 
 
 def _aliased(entries: Mapping[str, object]) -> dict[str, str]:

@@ -1,0 +1,209 @@
+"""The planner's optimum against every layout on every offer, on random catalogs.
+
+Brute force walks the whole lattice in plain Python and takes cost and time from the
+certificate's arithmetic; bounds, pruning, reduction and CP-SAT have no part in it.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solver.catalog.load import Catalog
+from solver.performance.inputs import RECOMPUTE
+from solver.performance.parallelism import LatticeLimits, enumerate_layouts
+from solver.physics_inputs import framework_of, job_of, shape_of
+from solver.plan import LayoutPlan, Plan
+from solver.planning.single_job import plan_job
+from solver.scenario.scenario import Objective, Scenario
+from solver.units import GIB
+from solver.verify.evidence import Evidence, gather
+from solver.verify.figures import Figures
+from tests.verify.examples import PLAIN, catalog, example, scenario_of
+
+QUESTION = """
+name: brute force
+model: toy-1b
+workload: {tokens: 100B, sequence_length: 2048, global_batch_size: 64, start: scratch}
+constraints:
+  providers: [acme]
+  gpus: {max: 16}
+  parallelism: {tp: {max: 2}, cp: 1, pp: {max: 2}, micro_batch: 4}
+  purchase: [on_demand, spot]
+stock: {unknown_nodes: 1}
+"""
+
+OFFERS = (
+    "acme/east/8x-small-a/on_demand",
+    "acme/east/8x-small-b/on_demand",
+    "acme/island/8x-small-b/spot",
+)
+
+
+@cache
+def _layouts() -> tuple[dict[str, int], ...]:
+    """Every layout of the lattice on one or two nodes of 8."""
+    scenario = scenario_of(QUESTION)
+    layouts = enumerate_layouts(
+        shape_of(scenario.architecture),
+        job_of(scenario, catalog()),
+        framework_of(catalog(), scenario.workload.framework),
+        LatticeLimits(
+            max_nodes=2,
+            gpus_per_node=8,
+            nvlink_domain_gpus=8,
+            gpus=scenario.constraints.gpus,
+            pins=scenario.constraints.parallelism,
+        ),
+    )
+    return tuple(layouts.row(i) for i in range(len(layouts)))
+
+
+def _plan(offer: str, storage: str, row: dict[str, int]) -> Plan:
+    """A plan of these decisions; all other fields are left from an example."""
+    pp = row["pp"]
+    layout = LayoutPlan(
+        **{k: v for k, v in row.items() if k not in ("nodes", "gpus_per_node")}
+        | {
+            "layers_per_stage": (16 // pp,) * pp,
+            "global_batch_size": 64,
+            "sequence_parallel": bool(row["sequence_parallel"]),
+            "recompute": RECOMPUTE[row["recompute"]],
+            "precision": "bf16",
+            "optimizer": "adamw",
+        }
+    )
+    return replace(
+        example(PLAIN).plan,
+        offer=offer,
+        storage=storage,
+        nodes=row["nodes"],
+        gpus=row["nodes"] * row["gpus_per_node"],
+        layout=layout,
+    )
+
+
+PHYSICS = ("shape", "job", "framework", "hardware", "layouts", "step", "memory")
+"""What does not depend on prices, stock and limits: evaluated once a layout."""
+
+STATE = ("checkpoint_bytes", "writer_nodes", "host_bytes", "model_flops_per_step")
+
+
+@cache
+def _physics(offer: str, index: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Physics of one layout on the server of an offer, each layout by itself."""
+    plan = _plan(offer, "local", _layouts()[index])
+    evidence = gather(plan, scenario_of(QUESTION), catalog())
+    assert isinstance(evidence, Evidence)
+    known = Figures(evidence)
+    return (
+        {name: getattr(evidence, name) for name in PHYSICS},
+        {name: getattr(known, name) for name in STATE},
+    )
+
+
+def _walk(scenario: Scenario, supply: Catalog) -> Iterator[Figures]:
+    """Every combination of offer, storage and layout that is possible at all."""
+    for offer in OFFERS:
+        for storage in ("local", "shared"):
+            for index, row in enumerate(_layouts()):
+                evidence = gather(_plan(offer, storage, row), scenario, supply)
+                assert isinstance(evidence, Evidence), evidence
+                known = Figures(evidence)
+                for holder, values in zip(
+                    (evidence, known), _physics(offer, index), strict=True
+                ):
+                    holder.__dict__.update(values)
+                if row["nodes"] > known.stock[0]:
+                    continue
+                if known.host_bytes > (evidence.server.ram_gb or math.inf) * 1e9:
+                    continue
+                if known.stored_bytes > known.capacity_bytes:
+                    continue
+                headroom = scenario.constraints.memory_headroom
+                usable = evidence.gpu.usable_memory_gib * GIB * (1 - headroom)
+                if float(evidence.memory.total[0]) > usable:
+                    continue
+                yield known
+
+
+def _value(scenario: Scenario, cost_usd: float, duration_s: float) -> float:
+    """What the scenario minimises."""
+    objective = scenario.objective
+    if objective.kind == "cost":
+        return cost_usd
+    if objective.kind == "time":
+        return duration_s
+    days = duration_s / 86_400
+    return objective.cost_weight * cost_usd + objective.usd_per_day * days
+
+
+def _best(scenario: Scenario, supply: Catalog) -> float | None:
+    """The least objective among all that keep the limits."""
+    user = scenario.constraints
+    values = [
+        _value(scenario, known.cost_usd, known.duration_s)
+        for known in _walk(scenario, supply)
+        if known.duration_at(user.confidence) <= (user.deadline_s or math.inf)
+        and known.cost_at(user.confidence) <= (user.budget_usd or math.inf)
+    ]
+    return min(values, default=None)
+
+
+PRICES = st.floats(0.5, 40.0)
+OBJECTIVES = st.sampled_from(
+    [Objective("cost"), Objective("time"), Objective("weighted", 1.0, 500.0)]
+)
+
+
+@settings(max_examples=12)
+@given(st.data())
+def test_planner_equals_brute_force(data: st.DataObject) -> None:
+    """Tests that the plan's objective is the least of all, or that there is none."""
+    base = scenario_of(QUESTION)
+    billing = st.sampled_from(["second", "hour", "month"])
+    offers = [
+        catalog()
+        .offers[name]
+        .model_copy(
+            update={
+                "usd_per_node_hour": data.draw(PRICES, label=f"price of {name}"),
+                "max_nodes": data.draw(st.sampled_from([1, 2]), label="nodes"),
+                "billing_unit": data.draw(billing, label="billing"),
+            }
+        )
+        for name in OFFERS
+    ]
+    shared = catalog().storage["shared"]
+    price = data.draw(st.sampled_from([0.0, 0.1, 5.0]), label="storage price")
+    tier = shared.model_copy(update={"usd_per_gb_month": price})
+    supply = catalog().with_entries(offers=offers, storage=[tier])
+    days = data.draw(st.sampled_from([None, 2.0, 4.0, 8.0, 20.0]), label="days")
+    user = replace(
+        base.constraints,
+        deadline_s=None if days is None else days * 86_400,
+        budget_usd=data.draw(st.sampled_from([None, 500.0, 3_000.0]), label="usd"),
+        confidence=data.draw(st.sampled_from([0.5, 0.9]), label="confidence"),
+    )
+    objective = data.draw(OBJECTIVES, label="objective")
+    scenario = replace(base, constraints=user, objective=objective)
+    expected = _best(scenario, supply)
+    result = plan_job(scenario, supply, alternatives=0)
+    if expected is None:
+        assert result.status == "infeasible"
+        return
+    assert result.status == "optimal"
+    assert result.plan is not None
+    found = _value(scenario, result.plan.cost_usd, result.plan.duration_days * 86_400)
+    # costs are compared in whole units of at most 1e-5 of the cheapest
+    assert found == pytest.approx(expected, rel=2e-5)
+
+
+def test_the_lattice_is_worth_walking() -> None:
+    """Tests that brute force has something to choose from."""
+    assert len(_layouts()) > 30

@@ -59,6 +59,7 @@ def check_experts(model: ModelSpec, reading: Reading) -> None:
     if model.n_experts == 1:
         message = "one expert is a dense model: leave n_experts out"
         reading.fault("contradiction", message, ("model", "n_experts"))
+        return
     if model.n_experts == 0:
         for key in ("experts_topk", "shared_experts", "moe_ffn", "first_dense_layers"):
             if getattr(model, key):

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from solver.errors import nearest
+from solver.errors import InternalError, nearest
 from solver.scenario.reading import Reading
 from solver.scenario.schema import ScenarioFile
 from solver.scenario.spec import Spec
@@ -33,6 +33,8 @@ ITEM_LISTS = ("offers", "prices")
 """Lists whose faulty items are replaced one by one; others are dropped whole."""
 
 MAX_SHOWN_KEYS = 12
+MAX_ATTEMPTS = 20
+"""How often faulty parts are dropped before the faults found so far are told."""
 
 
 def read_file(reading: Reading) -> ScenarioFile:
@@ -44,17 +46,19 @@ def read_file(reading: Reading) -> ScenarioFile:
         Its log receives the faults, its ``broken`` their places.
     """
     data: Any = reading.source.data
-    first = True
-    while True:
+    for attempt in range(MAX_ATTEMPTS):
         try:
             return ScenarioFile.model_validate(data)
         except ValidationError as error:
             details = error.errors(include_url=False)
-        if first:
+        if attempt == 0:
             _log_all(details, reading)
-            data, first = copy.deepcopy(data), False
-        for detail in details:
-            _drop(detail, data, reading.broken)
+            data = copy.deepcopy(data)
+        faulty = [(located(d["loc"], data), d["type"]) for d in details]
+        for path, kind in faulty:
+            _drop(path, kind, data, reading.broken)
+    reading.raise_if_faulty()
+    raise InternalError("a scenario stays faulty, but no fault was logged")
 
 
 def _log_all(details: Iterable[ErrorDetails], reading: Reading) -> None:
@@ -188,14 +192,27 @@ def _elsewhere(key: str) -> str | None:
     return nearest(key, top, cutoff=0.85)
 
 
-def _drop(detail: ErrorDetails, data: dict[str, Any], broken: set[DataPath]) -> None:
-    """Take a faulty part out of the data and note its place."""
-    path = located(detail["loc"], data)
-    if detail["type"] == "extra_forbidden":
+def _drop(
+    path: DataPath, kind: str, data: dict[str, Any], broken: set[DataPath]
+) -> None:
+    """Take a faulty part out of the data and note its place.
+
+    Parameters
+    ----------
+    path
+        The place of the fault.
+    kind
+        What pydantic calls the fault.
+    data
+        Changed in place.
+    broken
+        Receives the places of what is taken out.
+    """
+    if kind == "extra_forbidden":
         _remove(path, data)
         return
     broken.add(path)
-    if detail["type"] == "missing":
+    if kind == "missing":
         if len(path) == 1:
             data[str(path[0])] = copy.deepcopy(STAND_INS[str(path[0])])
             return
@@ -225,13 +242,18 @@ def _drop_of_item(path: DataPath, data: dict[str, Any]) -> None:
             item.pop(path[2], None)
     elif isinstance(item, dict):
         for key, value in required.items():
-            item.setdefault(key, value)
+            if item.get(key) is None:
+                item[key] = value
     else:
         data[str(path[0])][path[1]] = copy.deepcopy(required)
 
 
 def _remove(path: DataPath, data: Any) -> None:
-    """Remove the value at a path."""
+    """Remove the value at a path, if it is still there."""
     for part in path[:-1]:
-        data = data[part]
-    data.pop(path[-1], None)
+        if isinstance(data, dict):
+            data = data.get(str(part))
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            data = data[part]
+    if isinstance(data, dict):
+        data.pop(path[-1], None)

@@ -14,7 +14,7 @@ import numpy as np
 from solver.candidates import CandidateTable, late_s
 from solver.performance.inputs import RECOMPUTE, Hardware, Layouts
 from solver.performance.memory import peak_memory
-from solver.performance.stages import layers_per_stage
+from solver.performance.stages import layers_per_stage, layers_per_stage_by_cost
 from solver.performance.step_time import mfu, step_time
 from solver.plan import LayoutPlan, Plan
 from solver.planning.plan_notes import plan_warnings, provenance_of
@@ -100,7 +100,11 @@ def _finite(value: float) -> float | None:
 def layout_plan(setting: Setting, layouts: Layouts) -> LayoutPlan:
     """The first of ``layouts`` as a plan shows it."""
     row = layouts.row(0)
-    stages = layers_per_stage(setting.shape.layers, row["pp"], row["virtual_stages"])
+    if setting.framework.stages_by_cost:
+        stages = layers_per_stage_by_cost(setting.shape, row["pp"])
+    else:
+        layers = setting.shape.layers
+        stages = layers_per_stage(layers, row["pp"], row["virtual_stages"])
     return LayoutPlan(
         tp=row["tp"],
         pp=row["pp"],

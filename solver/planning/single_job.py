@@ -146,7 +146,7 @@ def choose(
     with phases.measure("solve"):
         outcome = problem.solve(_solve_limits(scenario), _logger(log))
     row = outcome.rows[0] if outcome.rows else best
-    if outcome.status == "optimal" and row != best:
+    if outcome.ties_proved and row != best:
         raise InternalError("CP-SAT and the reduction choose different candidates")
     if outcome.status == "unknown" and best is not None:
         outcome = replace(outcome, status="feasible")
@@ -192,6 +192,7 @@ def _export(
 ) -> None:
     """Write the model of all candidates, and what it may be asked."""
     from solver.cpsat.problem import PlacementProblem
+    from solver.cpsat.table import DECISION_CATEGORIES, DECISION_QUANTITIES
 
     header = [
         f"gpuplan model of scenario '{scenario.name}', objective "
@@ -201,7 +202,9 @@ def _export(
         "plan, and those beyond the stated limits: the model may be asked for tighter",
         "limits and smaller sets, not for looser ones.",
     ]
-    PlacementProblem([whole], requirements, levels).export(path, header)
+    names = (*DECISION_QUANTITIES, *DECISION_CATEGORIES)
+    problem = PlacementProblem([whole], requirements, levels, channels=names)
+    problem.export(path, header)
 
 
 def _certify(plan: Plan, scenario: Scenario, setting: Setting) -> None:

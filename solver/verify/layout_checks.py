@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from solver.performance.stages import layers_per_stage_by_cost
 from solver.verify.evidence import Evidence
 from solver.verify.violation import Violation, facts
 
@@ -77,16 +78,21 @@ def _layers(evidence: Evidence, layout: LayoutPlan) -> Iterator[Violation]:
     """Layers are conserved, and every stage and virtual stage has its share.
 
     Stages are equal, but that embedding and head may count as a layer each: then the
-    two end stages hold one layer less.
+    two end stages hold one layer less. A framework may also place layers by cost.
     """
     layers, pp, split = evidence.shape.layers, layout.pp, layout.layers_per_stage
-    if len(split) != pp or sum(split) != layers or min(split, default=0) < 1:
+    by_cost = evidence.framework.stages_by_cost
+    least = 0 if by_cost else 1
+    if len(split) != pp or sum(split) != layers or min(split, default=0) < least:
         yield Violation(RULE, "layers are not conserved", (layers, pp), split)
         return
     most = max(split)
     with_ends = [n + (i in (0, pp - 1)) for i, n in enumerate(split)]
-    by_cost = evidence.framework.stages_by_cost
-    if len(set(split)) > 1 and set(with_ends) != {most} and not by_cost:
+    if by_cost:
+        wanted = tuple(layers_per_stage_by_cost(evidence.shape, pp))
+        if tuple(split) != wanted:
+            yield Violation(RULE, "layers do not lie by their cost", wanted, split)
+    elif len(set(split)) > 1 and set(with_ends) != {most}:
         yield Violation(RULE, "layers are not divided evenly", most, split)
     virtual = layout.virtual_stages
     if virtual > 1:

@@ -248,6 +248,19 @@ def test_each_rule_is_checked(rule: str, change: Callable[[Example], Example]) -
     assert rule in {v.rule for v in verify(*broken)}
 
 
+def test_layers_placed_by_cost() -> None:
+    """Tests that a framework which fills its first stages is held to its own split."""
+    text = RICH.replace("start: scratch", "start: scratch, framework: nanotron")
+    plan, scenario, supply = example(
+        text.replace("deadline: 7 days", "deadline: 90 days")
+    )
+    assert plan.layout.layers_per_stage == (9, 7)
+    assert verify(plan, scenario, supply) == []
+    equal = replace(plan.layout, layers_per_stage=(8, 8))
+    broken = verify(replace(plan, layout=equal), scenario, supply)
+    assert {v.rule for v in broken} == {"divisibility"}
+
+
 def test_nodes_delivered_later_are_not_in_stock() -> None:
     """Tests that a plan for today can't use nodes of next year, nor is one made."""
     text = MONTHLY.replace("max_nodes: 2", "available: [{from: 2099-01-01, nodes: 2}]")

@@ -102,6 +102,20 @@ class _Search:
         cost, duration = ideal_bounds(self.setting, group)
         return float(self._key(np.array([cost]), np.array([duration]))[0])
 
+    def hopeless(self, group: HardwareClass) -> bool:
+        """Whether even ideal use of all of a class's nodes breaks a limit."""
+        cost, duration = ideal_bounds(self.setting, group)
+        overheads, limits = self.setting.scenario.overheads, self.limits
+        late = duration * group.spread_factor + overheads.setup_s + overheads.queue_s
+        if limits.deadline_s is not None and late > limits.deadline_s:
+            return True
+        cheapest = cost * min(group.spread_factor, 1.0)
+        if limits.budget_usd is not None and cheapest > limits.budget_usd:
+            return True
+        pace = self.setting.job.tokens / (duration * group.spread_factor)
+        floor = limits.min_tokens_per_s
+        return floor is not None and pace * (2.0 - ROUNDING) < floor
+
     def _key(self, cost_usd: FloatArray, duration_s: FloatArray) -> FloatArray:
         objective = self.setting.scenario.objective
         if objective.kind == "cost":
@@ -284,7 +298,8 @@ def search(
     """
     work = _Search(setting, limits, slack)
     bounds = [work.class_bound(group) for group in setting.classes]
-    order = sorted(range(len(bounds)), key=lambda i: (bounds[i], i))
+    able = [i for i, g in enumerate(setting.classes) if not work.hopeless(g)]
+    order = sorted(able, key=lambda i: (bounds[i], i))
     left = list(order)
     started = time.monotonic()
     try:
@@ -302,7 +317,7 @@ def search(
     open_bound = bounds[left[0]] if left else np.inf
     complete = open_bound > work.ceiling or not left
     if complete:
-        work.stats.classes_bounded = len(left)
+        work.stats.classes_bounded = len(left) + len(bounds) - len(able)
     return SearchResult(
         _within(work),
         work.stats,

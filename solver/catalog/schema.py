@@ -26,7 +26,7 @@ class Entry(BaseModel):
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
-        use_attribute_docstrings=True,
+        use_attribute_docstrings=False,
         strict=False,
         allow_inf_nan=False,
     )

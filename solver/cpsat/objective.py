@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
 from ortools.sat.python import cp_model
@@ -15,15 +14,6 @@ from solver.errors import InternalError
 
 _MAX_RANK_SUM = 2**40
 """Largest value of one level of ranks; more jobs than fit make further levels."""
-
-
-@dataclass(frozen=True)
-class _Total:
-    """One level: a variable that equals the level's sum over all jobs."""
-
-    variable: cp_model.IntVar
-    stated: bool
-    """Whether the caller asked for it (ranks are ours)."""
 
 
 class LexicographicObjective:
@@ -45,13 +35,14 @@ class LexicographicObjective:
 
     def __init__(self, variables: Variables, objective: Objective) -> None:
         self._variables = variables
+        self.levels = tuple(objective)
         self._dropped: set[tuple[int, int]] = set()
         self._check(objective)
         self._totals = [
-            _Total(self._level_total(number, level), True)
+            self._level_total(number, level)
             for number, level in enumerate(objective, start=1)
         ]
-        self._totals += [_Total(total, False) for total in self._rank_totals()]
+        self._totals += list(self._rank_totals())
         self.minimize(0)
 
     def __len__(self) -> int:
@@ -61,18 +52,18 @@ class LexicographicObjective:
     @property
     def stated_levels(self) -> int:
         """Number of levels that the caller asked for."""
-        return sum(total.stated for total in self._totals)
+        return len(self.levels)
 
     def minimize(self, level: int) -> None:
         """Make ``level`` (from 0) what the model minimises."""
-        self._variables.model.minimize(self._totals[level].variable)
+        self._variables.model.minimize(self._totals[level])
 
     def hold(self, level: int, value: int, *, proved: bool) -> None:
         """Keep the level's total at its minimum ``value`` from now on.
 
         Where that is not ``proved`` the total may still fall below it.
         """
-        variable = self._totals[level].variable
+        variable = self._totals[level]
         lower = value if proved else 0
         held = variable.domain.intersection_with(cp_model.Domain(lower, value))
         variable.with_domain(held)
@@ -104,12 +95,12 @@ class LexicographicObjective:
     @contextmanager
     def restored(self) -> Iterator[None]:
         """Let all levels go, and minimise the first level, on leaving."""
-        domains = [total.variable.domain for total in self._totals]
+        domains = [total.domain for total in self._totals]
         try:
             yield
         finally:
             for total, domain in zip(self._totals, domains, strict=True):
-                total.variable.with_domain(domain)
+                total.with_domain(domain)
             for job, row in self._dropped:
                 self._variables.choose[job][row].with_domain(cp_model.Domain(0, 1))
             self._dropped.clear()

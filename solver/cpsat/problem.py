@@ -204,8 +204,9 @@ class PlacementProblem:
     def _legend(self) -> Iterator[str]:
         """What the names and numbers of the exported model mean."""
         yield "CP-SAT model (CpModelProto, text format). Solved level after level:"
-        for number in range(1, self.objective.stated_levels + 1):
-            yield f"  {number}. minimise objective_{number}"
+        for number, level in enumerate(self.objective.levels, start=1):
+            terms = " + ".join(f"{term.weight} x {term.quantity}" for term in level)
+            yield f"  {number}. minimise objective_{number} = {terms}"
         yield f"  {self.objective.stated_levels + 1}. minimise canonical_rank"
         yield "Only level 1 stands below; hold each at its minimum to solve the next."
         for job, table in enumerate(self.jobs):

@@ -41,7 +41,7 @@ def test_header_says_what_the_model_is(tmp_path: Path) -> None:
     text = "\n".join(header)
     assert "cost is in units of 0.01 USD" in text
     assert "country is a code: 0 SG, 1 US" in text
-    assert "2. minimise objective_2" in text
+    assert "2. minimise objective_2 = 1 x duration" in text
 
 
 def test_rows_are_named_and_lists_are_short(tmp_path: Path) -> None:

@@ -276,7 +276,7 @@ def test_an_unknown_key_of_an_offer_hides_nothing() -> None:
     """Tests that names are looked up even where an offer has a wrong key."""
     found = faults(offering("{name: m, gpu: l40t, gpus_per_node: 8, max_node: 4}"))
     assert [(issue.code, issue.hint) for issue in found] == [
-        ("unknown-name", "l40s"),
+        ("unknown-name", "l40"),
         ("unknown-key", "max_nodes"),
     ]
 

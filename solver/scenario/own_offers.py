@@ -40,6 +40,9 @@ def resolve_offers(file: ScenarioFile, reading: Reading) -> InlineSupply:
     """
     with_catalog = file.catalog is not None or not file.offers
     specs = () if isinstance(file.offers, str) else file.offers
+    if isinstance(file.offers, str):  # a table has been read and put in its place
+        message = "expected a list of offers, or the name of a CSV file"
+        reading.fault("wrong-type", message, ("offers",))
     _check_names(specs, reading)
     offers: list[Offer] = []
     servers: list[Server] = []

@@ -1,0 +1,136 @@
+"""Tests of how faults are found and told."""
+
+from __future__ import annotations
+
+import pytest
+
+from solver.scenario.faults import located, spec_at
+from solver.scenario.schema import (
+    GpusSpec,
+    LoraSpec,
+    ModelSpec,
+    RangeSpec,
+    ScenarioFile,
+)
+from solver.scenario.supply_schema import OfferSpec, OwnNetworkSpec
+from solver.yaml_source import DataPath
+from tests.scenario.reading import SMALL, faults, only_fault
+
+DATA = {
+    "constraints": {"parallelism": {"tp": [4, "x"]}, "purchase": "spott"},
+    "offers": [{"name": "a"}, 7],
+    "<list>": 1,
+}
+
+
+@pytest.mark.parametrize(
+    ("loc", "path"),
+    [
+        (
+            ("constraints", "parallelism", "tp", "<list>", 1),
+            ("constraints", "parallelism", "tp", 1),
+        ),
+        (("constraints", "purchase", 0), ("constraints", "purchase")),
+        (("offers", "<list>", 0, "gpu"), ("offers", 0, "gpu")),
+        (("offers", "<list>", 1), ("offers", 1)),
+        (("workload",), ("workload",)),
+    ],
+)
+def test_places_of_pydantic_are_those_of_the_file(
+    loc: tuple[str | int, ...], path: DataPath
+) -> None:
+    """Tests that forms and positions that nobody wrote are left out."""
+    assert located(loc, DATA) == path
+
+
+@pytest.mark.parametrize(
+    ("path", "spec"),
+    [
+        ((), ScenarioFile),
+        (("model",), ModelSpec),
+        (("constraints", "gpus"), GpusSpec),
+        (("constraints", "parallelism", "tp"), RangeSpec),
+        (("workload", "lora"), LoraSpec),
+        (("offers", 3), OfferSpec),
+        (("offers", 3, "network"), OwnNetworkSpec),
+        (("name",), None),
+        (("nonsense", "deeper"), None),
+    ],
+)
+def test_the_keys_of_each_place_are_known(path: DataPath, spec: type | None) -> None:
+    """Tests that for any mapping its right keys can be told."""
+    assert spec_at(path) is spec
+
+
+@pytest.mark.parametrize(
+    ("lines", "path", "hint"),
+    [
+        ("constrains: {deadline: 3 days}", "constrains", "constraints"),
+        ("deadline: 3 days", "deadline", "constraints.deadline"),
+        ("sequence_length: 4096", "sequence_length", "workload.sequence_length"),
+        ("constraints: {limits: 3}", "constraints.limits", None),
+        ("constraints: {workload: 3}", "constraints.workload", "workload"),
+        ("constraints: {gpus: {type: [H100]}}", "constraints.gpus.type", "types"),
+        ("data: {sze: 3 TB}", "data.sze", "size"),
+        ("limits: {sead: 3}", "limits.sead", "seed"),
+        ("stock: {unknown_node: 3}", "stock.unknown_node", "unknown_nodes"),
+        ("objective: {costs: 3}", "objective.costs", "cost"),
+        ("prices: [{discount: 5%, vendor: aws}]", "prices[0].vendor", None),
+        ("zzz: 3", "zzz", None),
+    ],
+)
+def test_unknown_keys(lines: str, path: str, hint: str | None) -> None:
+    """Tests the hint of a wrong key: near in its place, or right in another."""
+    issue = only_fault(f"{SMALL}{lines}\n")
+    assert issue.code == "unknown-key"
+    assert issue.path == path
+    if hint is not None:
+        assert issue.hint == hint
+    elif issue.hint is None:
+        assert "expected one of" in issue.message
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "column"),
+    [
+        ("constraints: [deadline]", "wrong-type", 1),
+        ("objective: money", "wrong-value", 12),
+        ("objective: 3", "wrong-type", 12),
+        ("objective: {cost: 0}", "contradiction", 1),
+        ("catalog: all", "wrong-value", 10),
+        ("offers: 7", "wrong-type", 9),
+        ("offers: mine.csv", "file-not-found", 9),
+        ("offers: {name: a}", "wrong-type", 1),
+        ("prices: {discount: 5%}", "wrong-type", 1),
+        ("limits: {workers: two}", "wrong-type", 19),
+        ("name: [a]", "wrong-type", 1),
+        ("overheads: {setup: 3 hourz}", "unknown-unit", 20),
+        ("data: {mean_document_tokens: 0}", "out-of-range", 30),
+    ],
+)
+def test_wrong_values(lines: str, code: str, column: int) -> None:
+    """Tests that a wrong value is told at its place; mappings at their key."""
+    issue = only_fault(f"{SMALL}{lines}\n")
+    assert (issue.code, issue.where) == (code, f"s.yaml:3:{column}")
+
+
+def test_what_is_shown_is_as_written() -> None:
+    """Tests that messages quote the user, not what was made of it."""
+    issue = only_fault(f"{SMALL}objective: Cost First\n")
+    assert "'Cost First'" in issue.message
+
+
+def test_long_words_are_cut() -> None:
+    """Tests that a message stays a line, whatever was written."""
+    issue = only_fault(f"{SMALL}objective: {'money' * 500}\n")
+    assert len(issue.message) < 150
+
+
+def test_faults_of_one_item_leave_the_others() -> None:
+    """Tests that prices after a faulty one are still looked up."""
+    text = f"{SMALL}prices: [{{discount: x}}, 3, {{discount: 5%, gpu: h102}}]\n"
+    assert [(issue.code, issue.path) for issue in faults(text)] == [
+        ("wrong-type", "prices[0].discount"),
+        ("wrong-type", "prices[1]"),
+        ("unknown-name", "prices[2].gpu"),
+    ]

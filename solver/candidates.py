@@ -112,8 +112,13 @@ def fastest_rows(rows: Rows) -> Rows:
     given, duration and cost fall with training time; of equals the first (canonical)
     row stays.
     """
-    keys = (rows.host_bytes, rows.writer_nodes, rows.layouts.nodes)
-    order = np.lexsort((np.arange(len(rows.steps)), rows.training_s, *keys))
+    if not len(rows.steps):
+        return rows
+    keys = (rows.layouts.nodes, rows.writer_nodes, rows.host_bytes)
+    order = np.argsort(rows.training_s, kind="stable")
+    for key in reversed(keys):
+        if (key != key[0]).any():  # mostly false for host memory: spares a sort
+            order = order[np.argsort(key[order], kind="stable")]
     new = np.zeros(len(order), dtype=bool)
     new[:1] = True
     for key in keys:
@@ -248,7 +253,7 @@ def _run(
         work_s=training + stall + evaluation,
         failure_rate_per_s=layouts.gpus * arrays.gpu_rate
         + layouts.nodes * arrays.node_rate,
-        checkpoint_s=size / write,
+        checkpoint_s=setting.checkpoint_fixed_s + size / write,
         restart_s=setting.restart_s + size * copies / read,
     )
     return _Run(option, tier, rows, stall, evaluation, read, goodput)
@@ -327,8 +332,9 @@ class _Bill:
     ) -> tuple[FloatArray, FloatArray]:
         """Rent of the nodes and of the storage, dollars."""
         setting, nodes = self.setting, self.rows.layouts.nodes
-        need = stored_bytes(setting, self.tier, nodes, self.rows.writer_nodes)
         tiers = setting.storage
+        need = stored_bytes(setting, self.tier, nodes, self.rows.writer_nodes)
+        need = need * np.where(tiers.local[self.tier] > 0, nodes, 1)
         compute = rent_usd(nodes, self.arrays.usd_per_node_hour, billed_s)
         price = tiers.usd_per_gb_month[self.tier]
         return compute, storage_usd(price, need, tiers.min_bytes[self.tier], duration_s)

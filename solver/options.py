@@ -35,7 +35,7 @@ class Option:
     max_nodes: int
     stock_known: bool
     storage: tuple[StorageTier, ...]
-    """Allowed tiers; empty: free and enough local NVMe."""
+    """Allowed tiers, one at least."""
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,6 @@ def _network_allowed(option: Option, scenario: Scenario) -> bool:
     return _in(kind, limits.network_kinds) and wide_enough
 
 
-def storage_constrained(scenario: Scenario) -> bool:
-    """Whether the user restricts storage at all."""
-    limits = scenario.constraints
-    return bool(limits.storage_kinds or limits.storage_min_read_bytes_per_s)
-
-
 SET_RULES: Mapping[str, Callable[[Option, Scenario], bool]] = {
     "precision": lambda o, s: precision_supported(o.gpu, s.workload.precision),
     "regions": lambda o, s: _in(o.offer.region, s.constraints.regions),
@@ -128,7 +122,7 @@ SET_RULES: Mapping[str, Callable[[Option, Scenario], bool]] = {
     "gpus": lambda o, s: s.constraints.gpus_per_node.allows(o.server.gpus_per_node),
     "intra_node": _intra_node_allowed,
     "network": _network_allowed,
-    "storage": lambda o, s: not storage_constrained(s) or bool(o.storage),
+    "storage": lambda o, _: bool(o.storage),
     "purchase": lambda o, s: o.offer.purchase in allowed_purchase(s),
     "stock": lambda o, _: o.max_nodes >= max(o.offer.min_nodes, 1),
 }

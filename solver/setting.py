@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solver.catalog.supply import egress_usd, merged_catalog
+from solver.catalog.supply import (
+    LOCAL_KINDS,
+    egress_usd,
+    interruptions_per_node_hour,
+    merged_catalog,
+)
 from solver.cost import UNIT_S
 from solver.hardware import hardware_of, spread_of
 from solver.layout_space import LayoutSpace, NodeKind, NodeLimits
@@ -71,7 +76,7 @@ class OptionArrays:
 
 @dataclass(frozen=True)
 class StorageArrays:
-    """Figures of the storage tiers in use, (t,); the first is free local NVMe."""
+    """Figures of the storage tiers in use, (t,)."""
 
     usd_per_gb_month: FloatArray
     read_per_node: FloatArray
@@ -130,6 +135,11 @@ class Setting:
     def bytes_read(self) -> float:
         """Bytes that the nodes read from storage over the whole run."""
         return self.job.tokens * self.scenario.data.bytes_per_token
+
+    @cached_property
+    def checkpoint_fixed_s(self) -> float:
+        """Seconds of a checkpoint that do not depend on its size."""
+        return float(self.catalog.calibration["reliability"]["checkpoint_s"])
 
     @cached_property
     def restart_s(self) -> float:
@@ -213,24 +223,22 @@ class Setting:
         )
 
     @cached_property
-    def tiers(self) -> tuple[StorageTier | None, ...]:
-        """Distinct storage tiers of all options; None is free local NVMe."""
+    def tiers(self) -> tuple[StorageTier, ...]:
+        """Distinct storage tiers of all options, by id and size."""
         seen: dict[tuple[str, float | None], StorageTier] = {}
         for option in self.options:
             for tier in option.storage:
                 seen.setdefault((tier.id, tier.capacity_tb), tier)
         ordered = sorted(seen, key=lambda k: (k[0], k[1] or 0.0))
-        return (None, *(seen[k] for k in ordered))
+        return tuple(seen[k] for k in ordered)
 
     @cached_property
     def option_tiers(self) -> tuple[IntArray, ...]:
         """For each option the indices of its tiers in ``tiers``."""
-        index = {
-            (t.id, t.capacity_tb): i for i, t in enumerate(self.tiers) if t is not None
-        }
+        index = {(t.id, t.capacity_tb): i for i, t in enumerate(self.tiers)}
         return tuple(
             np.array(
-                sorted(index[t.id, t.capacity_tb] for t in o.storage) or [0],
+                sorted(index[t.id, t.capacity_tb] for t in o.storage),
                 dtype=np.int64,
             )
             for o in self.options
@@ -264,17 +272,14 @@ def hardware_key(option: Option) -> HardwareKey:
     )
 
 
-def storage_arrays(tiers: tuple[StorageTier | None, ...]) -> StorageArrays:
-    """Struct of arrays of storage tiers; None costs nothing and never limits."""
-    inf = float("inf")
+def storage_arrays(tiers: tuple[StorageTier, ...]) -> StorageArrays:
+    """Struct of arrays of storage tiers; what a tier does not limit is infinite."""
 
     def rate(value: float | None, scale: float) -> float:
-        return inf if value is None else value * scale
+        return math.inf if value is None else value * scale
 
     rows = [
-        (0.0, inf, inf, inf, inf, inf, 0.0, inf, 1.0, 0.0)
-        if t is None
-        else (
+        (
             t.usd_per_gb_month or 0.0,
             t.read_gb_per_s_per_node * GB,
             t.write_gb_per_s_per_node * GB,
@@ -283,7 +288,7 @@ def storage_arrays(tiers: tuple[StorageTier | None, ...]) -> StorageArrays:
             rate(t.throughput_mb_per_s_per_tib, 1e6 / TIB),
             t.min_tib * TIB,
             rate(t.capacity_tb, 1e12),
-            float(t.kind in ("local_nvme", "nvme_raid")),
+            float(t.kind in LOCAL_KINDS),
             float(not t.gpudirect),
         )
         for t in tiers
@@ -299,10 +304,7 @@ def failure_rates(catalog: Catalog, option: Option) -> tuple[float, float]:
     rates = catalog.failure_rates
     gpu = rates.get(option.gpu.generation) or rates["default"]
     per_gpu = (gpu.per_gpu_hour or 0.0) / 3600.0
-    if option.offer.purchase != "spot":
-        return per_gpu, 0.0
-    spot = rates.get(f"spot-{option.offer.provider}") or rates["spot-default"]
-    return per_gpu, (spot.per_node_hour or 0.0) / 3600.0
+    return per_gpu, interruptions_per_node_hour(catalog, option.offer) / 3600.0
 
 
 def setting_of(scenario: Scenario, catalog: Catalog) -> Setting:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "egress_steps",
     "egress_usd",
+    "interruptions_per_node_hour",
     "merged_catalog",
     "standard_server",
     "stock_limit",
@@ -146,11 +147,13 @@ def storage_options(
     Returns
     -------
     tuple
-        Empty if the offer says that local storage is free and enough. The tiers that it
-        names. Else the node's local NVMe (free, as large as it is) with the provider's
+        Where the offer says that local storage is free and enough, one local NVMe
+        drive a node without a limit of size. The tiers that it names. Else the node's local NVMe (free, as large as it is) with the provider's
         own tiers, or with generic ones (``provider`` empty, price not known) where
         the provider has none in the catalog: an assumption.
     """
+    if offer.storage == ():
+        return _free_storage(catalog)
     if offer.storage is not None:
         return tuple(catalog.storage[tier] for tier in sorted(offer.storage))
     key = ("storage_options", offer.provider, server.id)
@@ -158,6 +161,33 @@ def storage_options(
         catalog.memo[key] = _usual_storage(catalog, offer.provider, server)
     tiers: tuple[StorageTier, ...] = catalog.memo[key]
     return tiers
+
+
+def _free_storage(catalog: Catalog) -> tuple[StorageTier, ...]:
+    """Return the slowest generic local drive, free and large enough."""
+    drives = [t for t in catalog.storage.values() if t.kind == "local_nvme"]
+    drives.sort(key=lambda t: (t.read_gb_per_s_per_node, t.gpudirect, t.id))
+    free = {"usd_per_gb_month": 0.0, "capacity_tb": None}
+    return tuple(tier.model_copy(update=free) for tier in drives[:1])
+
+
+def interruptions_per_node_hour(catalog: Catalog, offer: Offer) -> float:
+    """Return how often a node of the offer is taken back, an hour.
+
+    Notes
+    -----
+    Only spot nodes are. Rates are known by provider, for some by family of server
+    (``spot-aws-g5``): the longest that the server's id begins with counts.
+    """
+    if offer.purchase != "spot":
+        return 0.0
+    rates = catalog.failure_rates
+    names = [name for name in rates if name.startswith("spot-")]
+    fitting = [n for n in names if offer.server.startswith(n.removeprefix("spot-"))]
+    provider = f"spot-{offer.provider}"
+    usual = provider if provider in rates else "spot-default"
+    rate = rates[max(fitting, key=len, default=usual)]
+    return rate.per_node_hour or 0.0
 
 
 def _usual_storage(

@@ -48,7 +48,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         gpus_per_node=server.gpus_per_node,
         intra_node=server.intra_node,
         network=server.network,
-        storage=tier.id if tier else None,
+        storage=tier.id,
         framework=setting.framework.name,
         layout=layout_plan(setting, one.layouts),
         step_time_s=float(one.step_time_s[0]),

@@ -173,7 +173,7 @@ def _pins(opening: Opening, user: Any) -> Described:
 
 
 def _gpus(opening: Opening, user: Any) -> Described:
-    bounds = (user.gpus.min, user.gpus.max)
+    bounds = dict.fromkeys((user.gpus.min, user.gpus.max))
     now = "–".join("" if b is None else f"{b:g}" for b in bounds)
     needed = int(opening.table.layouts.gpus[opening.row])
     return {"now": now, "needed": f"{needed}", "needed_value": needed, "unit": "GPUs"}
@@ -209,8 +209,7 @@ _DESCRIBE: dict[str, Callable[[Opening, Any], Described]] = {
 
 
 def _tier(opening: Opening) -> str:
-    tier = opening.setting.tiers[int(opening.table.tier[opening.row])]
-    return tier.id if tier else "local"
+    return opening.setting.tiers[int(opening.table.tier[opening.row])].id
 
 
 def describe(opening: Opening, scenario: Scenario) -> Described:

@@ -25,7 +25,7 @@ from solver.scenario.scenario import Range, Scenario
 from solver.setting import Setting
 
 NO_TIER = "none"
-"""Label of a node without a fabric, or of free local storage."""
+"""Label of a node without a fabric."""
 
 LAYOUT_QUANTITIES = (
     "nodes",
@@ -177,7 +177,7 @@ def _categories(
         codes = np.array([index.get(text, -1) for text in every], dtype=np.int64)
         return codes[table.option], labels
 
-    tiers = [t.id if t else NO_TIER for t in setting.tiers]
+    tiers = [t.id for t in setting.tiers]
     tier_labels = tuple(sorted({tiers[i] for i in np.unique(table.tier)}))
     tier_codes = np.array([_index(tier_labels, t) for t in tiers], dtype=np.int64)
     return {

@@ -33,7 +33,7 @@ def note(message_id: str, **values: Any) -> Message:
 
 
 def plan_warnings(
-    setting: Setting, option: Option, tier: StorageTier | None, one: CandidateTable
+    setting: Setting, option: Option, tier: StorageTier, one: CandidateTable
 ) -> tuple[Message, ...]:
     """All that the reader of a plan has to know, most important first."""
     found = [
@@ -68,11 +68,11 @@ def _purchase(option: Option) -> list[Message]:
     return [note("warning.spot", as_of=option.offer.as_of or "?")]
 
 
-def _prices(option: Option, tier: StorageTier | None) -> list[Message]:
+def _prices(option: Option, tier: StorageTier) -> list[Message]:
     found = []
     if is_estimate(option.offer.source):
         found.append(note("warning.price-estimate", source=option.offer.source))
-    if tier is not None and tier.usd_per_gb_month is None:
+    if tier.usd_per_gb_month is None:
         found.append(note("warning.storage-price-unknown", tier=tier.name))
     return found
 
@@ -119,7 +119,7 @@ def _host(setting: Setting, option: Option, one: CandidateTable) -> list[Message
 
 
 def provenance_of(
-    setting: Setting, option: Option, tier: StorageTier | None
+    setting: Setting, option: Option, tier: StorageTier
 ) -> dict[str, str]:
     """Where each kind of figure comes from: source and date."""
 
@@ -132,6 +132,7 @@ def provenance_of(
         "gpu": dated(option.gpu.source, option.gpu.as_of),
         "usable_memory": option.gpu.usable_memory_source,
         "server": dated(option.server.source, option.server.as_of),
+        "storage": dated(tier.source, tier.as_of),
         "step_time": f"fitted constants, {constants.key}: {constants.source}",
         "memory": dated(*_framework_source(setting)),
         "model": dated(
@@ -140,8 +141,6 @@ def provenance_of(
     }
     if option.network is not None:
         found["network"] = dated(option.network.source, option.network.as_of)
-    if tier is not None:
-        found["storage"] = dated(tier.source, tier.as_of)
     return found
 
 

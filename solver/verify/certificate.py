@@ -191,15 +191,9 @@ def check_network(evidence: Evidence, _: Figures) -> Iterator[Violation]:
 def check_storage(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     """The tier is of an allowed kind and reads as fast as the user wants.
 
-    That the offer has the tier is `gather`'s question; no tier means free local
-    storage, which only an offer has that names none.
+    That the offer has the tier is `gather`'s question.
     """
     user, tier = evidence.scenario.constraints, evidence.tier
-    if tier is None:
-        if evidence.offer.storage != () or user.storage_kinds:
-            message = "a storage tier has to be chosen"
-            yield Violation("storage", message, user.storage_kinds, None)
-        return
     yield from _one_of("storage", "kind", user.storage_kinds or None, tier.kind)
     floor = user.storage_min_read_bytes_per_s
     if floor is not None and not at_most(floor, known.read_rate):

@@ -47,7 +47,7 @@ class Evidence:
     server: Server
     gpu: Gpu
     network: NetworkTier | None
-    tier: StorageTier | None
+    tier: StorageTier
     country: str | None
 
     @cached_property
@@ -126,6 +126,9 @@ def gather(
     server = supply.servers[offer.server]
     gpu = supply.gpus[server.gpu]
     region = supply.regions.get(offer.region)
+    tier = _tier(plan.storage, storage_options(supply, offer, server))
+    if tier is None:
+        return [Violation("storage", "the offer has no such tier", None, plan.storage)]
     evidence = Evidence(
         plan=plan,
         scenario=scenario,
@@ -134,7 +137,7 @@ def gather(
         server=server,
         gpu=gpu,
         network=supply.networks[server.network] if server.network else None,
-        tier=_tier(plan.storage, storage_options(supply, offer, server)),
+        tier=tier,
         country=region.country if region else None,
     )
     return list(_unfit(evidence)) or evidence
@@ -148,8 +151,6 @@ def _tier(name: str | None, choices: tuple[StorageTier, ...]) -> StorageTier | N
 def _unfit(evidence: Evidence) -> Iterator[Violation]:
     """Choices that the physics could not even be asked about."""
     plan = evidence.plan
-    if plan.storage is not None and evidence.tier is None:
-        yield Violation("storage", "the offer has no such tier", None, plan.storage)
     if plan.layout.recompute not in RECOMPUTE:
         yield Violation(
             "parallelism", "no such recomputation", RECOMPUTE, plan.layout.recompute

@@ -14,7 +14,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from solver.catalog.supply import egress_steps
+from solver.catalog.supply import egress_steps, interruptions_per_node_hour
 from solver.hardware import spread_of
 from solver.performance.checkpoints import (
     checkpoint_bytes,
@@ -85,8 +85,7 @@ class Figures:
     @cached_property
     def local(self) -> bool:
         """Whether data and checkpoints lie in the nodes."""
-        tier = self.evidence.tier
-        return tier is None or tier.kind in LOCAL_KINDS
+        return self.evidence.tier.kind in LOCAL_KINDS
 
     @cached_property
     def writer_nodes(self) -> int:
@@ -112,7 +111,7 @@ class Figures:
     def capacity_bytes(self) -> float:
         """Bytes that the tier can hold at most, as ``stored_bytes`` counts them."""
         tier = self.evidence.tier
-        if tier is None or tier.capacity_tb is None:
+        if tier.capacity_tb is None:
             return math.inf
         return tier.capacity_tb * 1e12
 
@@ -127,8 +126,6 @@ class Figures:
     def write_rate(self) -> float:
         """Bytes a second that the writer nodes write together."""
         tier = self.evidence.tier
-        if tier is None:
-            return math.inf
         each = tier.write_gb_per_s_per_node * GB
         return self._shared(self.writer_nodes * each, tier.aggregate_write_gb_per_s)
 
@@ -139,8 +136,6 @@ class Figures:
         Without GPUDirect Storage every byte crosses host memory twice on its way.
         """
         evidence, tier = self.evidence, self.evidence.tier
-        if tier is None:
-            return math.inf
         each = tier.read_gb_per_s_per_node * GB
         if not tier.gpudirect:
             links = evidence.server.gpus_per_node * evidence.hardware.host_bytes_per_s
@@ -152,7 +147,7 @@ class Figures:
         tier = self.evidence.tier
         if aggregate_gb_per_s is not None:
             rate = min(rate, aggregate_gb_per_s * GB)
-        if tier is not None and tier.throughput_mb_per_s_per_tib is not None:
+        if tier.throughput_mb_per_s_per_tib is not None:
             bought = max(self.stored_bytes, tier.min_tib * TIB) / TIB
             rate = min(rate, bought * tier.throughput_mb_per_s_per_tib * 1e6)
         return rate
@@ -181,7 +176,8 @@ class Figures:
     @cached_property
     def checkpoint_s(self) -> float:
         """Seconds to write one checkpoint."""
-        return self.checkpoint_bytes / self.write_rate
+        fixed = float(self.evidence.catalog.calibration["reliability"]["checkpoint_s"])
+        return fixed + self.checkpoint_bytes / self.write_rate
 
     @cached_property
     def restart_s(self) -> float:
@@ -198,9 +194,8 @@ class Figures:
         rates, plan = evidence.catalog.failure_rates, evidence.plan
         gpu = rates.get(evidence.gpu.generation) or rates["default"]
         per_hour = plan.gpus * (gpu.per_gpu_hour or 0.0)
-        if evidence.offer.purchase == "spot":
-            spot = rates.get(f"spot-{evidence.offer.provider}") or rates["spot-default"]
-            per_hour += plan.nodes * (spot.per_node_hour or 0.0)
+        spot = interruptions_per_node_hour(evidence.catalog, evidence.offer)
+        per_hour += plan.nodes * spot
         return per_hour / HOUR
 
     @cached_property
@@ -312,9 +307,10 @@ class Figures:
     def storage_usd(self, duration_s: float) -> float:
         """Rent of the storage tier over a duration."""
         tier = self.evidence.tier
-        if tier is None or not tier.usd_per_gb_month:
+        if not tier.usd_per_gb_month:
             return 0.0
-        size_gb = max(self.stored_bytes, tier.min_tib * TIB) / GB
+        places = self.evidence.plan.nodes if self.local else 1
+        size_gb = max(self.stored_bytes * places, tier.min_tib * TIB) / GB
         months = duration_s / (MONTH_HOURS * HOUR)
         return tier.usd_per_gb_month * size_gb * months
 

@@ -93,7 +93,8 @@ def test_storage_that_an_offer_names():
     server = SMALL.servers["8x-small-a"]
     named = storage_options(SMALL, _offer(storage=("shared",)), server)
     assert [tier.id for tier in named] == ["shared"]
-    assert storage_options(SMALL, _offer(storage=()), server) == ()
+    (free,) = storage_options(SMALL, _offer(storage=()), server)
+    assert (free.id, free.usd_per_gb_month, free.capacity_tb) == ("local", 0.0, None)
 
 
 def test_storage_that_an_offer_does_not_name():

@@ -148,9 +148,10 @@ def storage_options(
     -------
     tuple
         Where the offer says that local storage is free and enough, one local NVMe
-        drive a node without a limit of size. The tiers that it names. Else the node's local NVMe (free, as large as it is) with the provider's
-        own tiers, or with generic ones (``provider`` empty, price not known) where
-        the provider has none in the catalog: an assumption.
+        drive a node without a limit of size. The tiers that the offer names. Else the
+        node's local NVMe (free, as large as it is) with the provider's own tiers, or
+        with generic ones (``provider`` empty, price not known) where the provider has
+        none in the catalog: an assumption.
     """
     if offer.storage == ():
         return _free_storage(catalog)

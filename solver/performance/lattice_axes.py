@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from solver.performance.inputs import Framework, TrainingJob, TransformerShape
 from solver.performance.stages import is_clean_split
+from solver.ranges import Range
 
 MAX_MICRO_BATCH = 64
 MAX_CONTEXT_PARALLEL = 64
@@ -20,42 +20,6 @@ MIN_TOKENS_PER_CONTEXT_RANK = 1024
 
 ADAPTER_ZERO_STAGES = (0, 3)
 """LoRA: the frozen base is replicated (0) or sharded (3); nothing lies between."""
-
-
-class AllowedValues(Protocol):
-    """A bound on one axis: an explicit set, or a range (None: open)."""
-
-    @property
-    def min(self) -> float | None:
-        """Least value."""
-
-    @property
-    def max(self) -> float | None:
-        """Largest value."""
-
-    @property
-    def values(self) -> tuple[int, ...] | None:
-        """The only values, where they are listed."""
-
-    def allows(self, value: float) -> bool:
-        """Whether the value lies within."""
-
-
-@dataclass(frozen=True, slots=True)
-class AxisRange:
-    """The plain `AllowedValues`."""
-
-    min: float | None = None
-    max: float | None = None
-    values: tuple[int, ...] | None = None
-
-    def allows(self, value: float) -> bool:
-        """Whether the value lies within."""
-        if self.values is not None and value not in self.values:
-            return False
-        return (self.min is None or value >= self.min) and (
-            self.max is None or value <= self.max
-        )
 
 
 @dataclass(frozen=True)
@@ -74,9 +38,9 @@ class LatticeLimits:
     nvlink_domain_gpus: int = 0
     """0: the node."""
     min_nodes: int = 1
-    gpus: AllowedValues | None = None
+    gpus: Range | None = None
     """GPUs in use; None: as many as the nodes hold."""
-    pins: Mapping[str, AllowedValues] = field(default_factory=dict)
+    pins: Mapping[str, Range] = field(default_factory=dict)
     recompute: tuple[str, ...] | None = None
     """Allowed recomputation by name; None: all that the framework can do."""
     expert_parallel_across_domains: bool | None = None
@@ -99,7 +63,7 @@ class LatticeLimits:
         pin = self.pin(axis)
         return pin is None or pin.allows(value)
 
-    def pin(self, axis: str) -> AllowedValues | None:
+    def pin(self, axis: str) -> Range | None:
         """The user's bound on the axis, or on the GPUs in use."""
         return self.gpus if axis == "gpus" else self.pins.get(axis)
 

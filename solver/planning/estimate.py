@@ -24,7 +24,7 @@ from solver.performance.step_time import mfu, step_time
 from solver.plan import LayoutPlan, Message
 from solver.planning.build_plan import layout_plan, memory_gib
 from solver.planning.plan_notes import note
-from solver.scenario.scenario import Range
+from solver.ranges import Range
 from solver.setting import Setting, node_kind, setting_of
 from solver.units import DAY, GIB
 

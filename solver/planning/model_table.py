@@ -21,7 +21,8 @@ from solver.cpsat.table import (
 )
 from solver.options import Option, allowed_purchase
 from solver.performance.inputs import RECOMPUTE, Layouts
-from solver.scenario.scenario import Range, Scenario
+from solver.ranges import Range
+from solver.scenario.scenario import Scenario
 from solver.setting import Setting
 
 NO_TIER = "none"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from solver.scenario.scenario import Constraints, Range, Scenario
+from solver.ranges import Range
+from solver.scenario.scenario import Constraints, Scenario
 
 ALL_PURCHASE = ("on_demand", "spot", "reserved", "monthly", "owned")
 

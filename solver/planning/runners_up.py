@@ -12,7 +12,7 @@ from solver.options import Option, OptionSet
 from solver.performance.inputs import BoolArray
 from solver.plan import Alternative, Plan
 from solver.planning.build_plan import build_plan
-from solver.scenario.scenario import Range
+from solver.ranges import Range
 from solver.search import limits_of, search
 from solver.setting import Setting
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import date
 
+from solver.ranges import Range
 from solver.scenario import lookup
 from solver.scenario.reading import Reading
-from solver.scenario.scenario import Constraints, InlineSupply, Range
+from solver.scenario.scenario import Constraints, InlineSupply
 from solver.scenario.schema import (
     ConstraintsSpec,
     ParallelismSpec,

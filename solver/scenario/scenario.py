@@ -12,23 +12,7 @@ from typing import Literal
 
 from solver.catalog.schema import Architecture, Offer, Server, StorageTier
 from solver.plan import Message
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """A bound from below and above, or an explicit set; None means free."""
-
-    min: float | None = None
-    max: float | None = None
-    values: tuple[int, ...] | None = None
-
-    def allows(self, value: float) -> bool:
-        """Whether ``value`` lies within."""
-        if self.values is not None and value not in self.values:
-            return False
-        return (self.min is None or value >= self.min) and (
-            self.max is None or value <= self.max
-        )
+from solver.ranges import Range
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ from solver.verify.violation import (
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
     from solver.plan import Plan
-    from solver.scenario.scenario import Range, Scenario
+    from solver.ranges import Range
+    from solver.scenario.scenario import Scenario
 
 Check: TypeAlias = Callable[[Evidence, Figures], Iterator[Violation]]
 

@@ -19,7 +19,7 @@ from solver.performance.inputs import (
     TrainingJob,
     TransformerShape,
 )
-from solver.performance.lattice_axes import AxisRange, LatticeLimits
+from solver.performance.lattice_axes import LatticeLimits
 from solver.performance.memory import peak_memory
 from solver.performance.parallelism import (
     describe_lattice,
@@ -34,6 +34,7 @@ from solver.performance.stages import (
     layers_per_stage_by_cost,
     stage_layers,
 )
+from solver.ranges import Range
 from tests.performance.cases import (
     BLOOM,
     FRAMEWORK_NAMES,
@@ -50,10 +51,10 @@ SMALL = llama(12, 512, 2048, 8, 4, 1000)
 SMALL_MIXTURE = replace(SMALL, n_experts=8, experts_topk=2, moe_ffn=1024)
 
 
-def pinned(**values: int | tuple[int, ...]) -> dict[str, AxisRange]:
+def pinned(**values: int | tuple[int, ...]) -> dict[str, Range]:
     """Pins of single values or lists."""
     return {
-        axis: AxisRange(values=(value,) if isinstance(value, int) else value)
+        axis: Range(values=(value,) if isinstance(value, int) else value)
         for axis, value in values.items()
     }
 
@@ -406,7 +407,7 @@ def faults(
     limits = LatticeLimits(
         64,
         gpus_per_node,
-        gpus=AxisRange(values=(pins.pop("gpus"),)) if "gpus" in pins else None,
+        gpus=Range(values=(pins.pop("gpus"),)) if "gpus" in pins else None,
         pins=pinned(**pins),
     )
     return explain_divisibility(

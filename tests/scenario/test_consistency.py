@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from solver.ranges import Range
 from solver.rules import RULE_IDS
 from solver.scenario.constraints import RULE_OF_FIELD, stated_rules
 from solver.scenario.faults import spec_at
-from solver.scenario.scenario import Range
 from tests.scenario.reading import SMALL, faults, only_fault, read
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from solver.errors import InputError
+from solver.ranges import Range
 from solver.scenario.gallery import shipped_names
 from solver.scenario.load import load_scenario
-from solver.scenario.scenario import Limits, Objective, Overheads, PriceRule, Range
+from solver.scenario.scenario import Limits, Objective, Overheads, PriceRule
 from tests.scenario.reading import (
     SMALL,
     TODAY,

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from solver.catalog.load import Catalog
 from solver.plan import LayoutPlan, Plan
 from solver.planning.single_job import plan_job
+from solver.ranges import Range
 from solver.rules import RULE_IDS
-from solver.scenario.scenario import Constraints, Range, Scenario
+from solver.scenario.scenario import Constraints, Scenario
 from solver.verify import CHECKS, verify
 from tests.verify.examples import (
     ADAPTERS,

@@ -33,6 +33,9 @@ from solver.performance.parallelism import (
 if TYPE_CHECKING:
     from solver.scenario.scenario import Constraints
 
+GROUPS_AT_ONCE = 4_096
+"""Groups expanded together: keeps what does not fit from piling up."""
+
 NodeKind = tuple[int, int, bool]
 """(GPUs a node, GPUs of its NVLink domain, whether attention is fused): a GPU without
 a flash-attention kernel keeps the scores in memory."""
@@ -53,7 +56,8 @@ class Lattice:
     """Every way to divide the ranks as its leanest layout, fitting or not."""
     group_memory_bytes: FloatArray
     """Memory of those leanest layouts: no layout of the lattice needs less."""
-    groups_out_of_memory: int
+    out_of_memory: int
+    """Groups of which not even the leanest layout fits, and layouts of the others."""
 
     def __len__(self) -> int:
         """Number of layouts."""
@@ -106,18 +110,37 @@ class LayoutSpace:
         fused = kind[2]
         least = peak_memory(*model, groups, fused_attention=fused).total
         fits = least <= self.kinds[kind].capacity_bytes
-        layouts = expand_groups(*model, limits, groups.take(fits))
+        layouts, memory, dropped = self._expand(kind, groups.take(fits))
         tokens_a_step = layouts.global_batch * self.job.sequence_length
         return Lattice(
             layouts=layouts,
-            memory_bytes=peak_memory(*model, layouts, fused_attention=fused).total,
+            memory_bytes=memory,
             steps=np.ceil(self.job.tokens / tokens_a_step).astype(np.int64),
             writer_nodes=checkpoint_writer_nodes(layouts),
             host_bytes=host_bytes_needed(*model, layouts),
             groups=groups,
             group_memory_bytes=least,
-            groups_out_of_memory=int(len(groups) - fits.sum()),
+            out_of_memory=int(len(groups) - fits.sum()) + dropped,
         )
+
+    def _expand(
+        self, kind: NodeKind, groups: Layouts
+    ) -> tuple[Layouts, FloatArray, int]:
+        """Layouts of the groups that fit, their memory, and how many do not fit."""
+        limits, capacity = self.limits(kind), self.kinds[kind].capacity_bytes
+        model = (self.shape, self.job, self.framework)
+        parts: list[Layouts] = []
+        memories: list[FloatArray] = []
+        dropped = 0
+        for start in range(0, max(len(groups), 1), GROUPS_AT_ONCE):
+            some = groups.take(slice(start, start + GROUPS_AT_ONCE))
+            layouts = expand_groups(*model, limits, some)
+            memory = peak_memory(*model, layouts, fused_attention=kind[2]).total
+            fits = memory <= capacity
+            dropped += len(layouts) - int(fits.sum())
+            parts.append(layouts.take(fits))
+            memories.append(memory[fits])
+        return Layouts.concatenate(parts), np.concatenate(memories), dropped
 
     def describe(self, kind: NodeKind | None = None) -> dict[str, Any]:
         """Axes and limits of the lattice of a kind, else of that with most GPUs."""

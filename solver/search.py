@@ -132,9 +132,9 @@ class _Search:
         here = lattice.layouts.nodes <= group.max_nodes
         fits = here & (lattice.memory_bytes <= group.capacity_bytes)
         fitting = int(fits.sum())
-        self.stats.layouts += int(here.sum())
-        self.stats.out_of_memory += int(here.sum()) - fitting
-        self.stats.out_of_memory += lattice.groups_out_of_memory
+        misfits = lattice.out_of_memory + int(here.sum()) - fitting
+        self.stats.layouts += fitting + misfits
+        self.stats.out_of_memory += misfits
         if not fitting:
             return
         key, possible = self._bounds(group, lattice)

@@ -27,10 +27,9 @@ class LatticeLimits:
     """Where the lattice ends: the nodes there are and what the user pinned.
 
     ``pins`` may hold tp, pp, cp, ep, dp, virtual_stages, micro_batch, zero_stage
-    and nodes. A pin never widens the lattice but for three cases, where an
-    explicit list names values that are left out by size, not by law: micro-batches
-    that are no powers of two or beyond 64, and context parallelism beyond its usual
-    range; and for ep, which leaves the NVLink domain only where it is pinned.
+    and nodes. A pin never widens the lattice but where an explicit list names
+    values that are left out by size, not by law: micro-batches that are no powers of
+    two or beyond 64, and context parallelism beyond its usual range.
     """
 
     max_nodes: int
@@ -43,20 +42,11 @@ class LatticeLimits:
     pins: Mapping[str, Range] = field(default_factory=dict)
     recompute: tuple[str, ...] | None = None
     """Allowed recomputation by name; None: all that the framework can do."""
-    expert_parallel_across_domains: bool | None = None
-    """None: only where ep is pinned."""
 
     @property
     def domain(self) -> int:
         """GPUs that reach each other over NVLink."""
         return max(self.nvlink_domain_gpus, self.gpus_per_node)
-
-    @property
-    def experts_may_straddle(self) -> bool:
-        """Whether an expert-parallel group may span several NVLink domains."""
-        if self.expert_parallel_across_domains is None:
-            return "ep" in self.pins
-        return self.expert_parallel_across_domains
 
     def allows(self, axis: str, value: float) -> bool:
         """Whether the user's pin on the axis lets the value through."""

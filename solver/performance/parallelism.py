@@ -166,7 +166,7 @@ def expert_group_mask(
 
     Where experts have their own rank order they divide TP x CP x DP and an EP group
     spans ETP x EP neighbours; elsewhere EP divides DP and the group spans
-    TP x CP x EP. An EP group stays inside an NVLink domain unless it may straddle.
+    TP x CP x EP. An EP group lies inside an NVLink domain or fills whole ones.
     """
     if framework.expert_parallel_spans_tp:
         ok = rows["tp"] * rows["cp"] * rows["dp"] % (etp * ep) == 0
@@ -177,9 +177,8 @@ def expert_group_mask(
     if ep == 1:
         return np.asarray(ok)
     inside = (span <= limits.domain) & (limits.domain % np.maximum(span, 1) == 0)
-    if limits.experts_may_straddle:
-        inside |= span % limits.domain == 0
-    return np.asarray(ok & inside)
+    across = (span % limits.domain == 0) & (etp == 1)
+    return np.asarray(ok & (inside | across))
 
 
 def _with_experts(
@@ -380,5 +379,5 @@ def describe_lattice(
         "min_tokens_per_context_rank": MIN_TOKENS_PER_CONTEXT_RANK,
         "whole_nodes_only": True,
         "tp_inside_domain_of": limits.domain,
-        "ep_across_domains": limits.experts_may_straddle,
+        "ep_group": "inside an NVLink domain, or whole domains",
     }

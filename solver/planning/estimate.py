@@ -287,7 +287,7 @@ def _lattice(
     columns = {
         f.name: getattr(lattice, f.name)
         for f in fields(Lattice)
-        if f.name not in ("groups", "group_memory_bytes", "groups_out_of_memory")
+        if f.name not in ("groups", "group_memory_bytes", "out_of_memory")
     }
     taken = {
         name: value.take(rows) if name == "layouts" else value[rows]

@@ -148,8 +148,8 @@ def _experts(evidence: Evidence, layout: LayoutPlan) -> Iterator[Violation]:
     else:
         yield from _multiple("EP over DP", layout.dp, ep)
         span = layout.tp * layout.cp * ep
-    pinned = "ep" in evidence.scenario.constraints.parallelism
-    if ep > 1 and not pinned:
+    whole_domains = etp == 1 and span % _domain(evidence) == 0
+    if ep > 1 and not whole_domains:
         yield from _multiple("EP groups in the NVLink domain", _domain(evidence), span)
 
 

@@ -35,6 +35,16 @@ def check_catalog(catalog: Catalog) -> list[Issue]:
     return [issue for check in CHECKS for issue in check(catalog)]
 
 
+def faults_of(catalog: Catalog) -> list[Issue]:
+    """Return what is certainly wrong where the user's folders are over the shipped one.
+
+    The shipped catalog alone is checked by its tests, not at each run.
+    """
+    if len(catalog.folders) < 2:
+        return []
+    return [i for i in check_catalog(catalog) if i.code not in WARNINGS]
+
+
 def check_unknown_references(catalog: Catalog) -> Iterator[Issue]:
     """Yield entries that name something that the catalog does not have."""
     for server in catalog.servers.values():

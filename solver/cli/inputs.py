@@ -72,9 +72,10 @@ def read_inputs(
     Raises
     ------
     InputError
-        Every fault of the scenario; a fault of an option's value is told under the
-        option's name.
+        Every fault of the scenario and of the user's catalog folders; a fault of an
+        option's value is told under the option's name.
     """
+    from solver.catalog.consistency import faults_of
     from solver.catalog.load import load_catalog
     from solver.scenario.load import load_scenario
 
@@ -85,10 +86,13 @@ def read_inputs(
         for number, option in enumerate(given, start=len(typed) + 1)
     }
     catalog = load_catalog(folders or ())
+    faults = faults_of(catalog)
     try:
         scenario = load_scenario(name, catalog, [*typed, *given.values()])
     except InputError as error:
-        raise InputError(_placed(error.issues, places)) from None
+        raise InputError([*faults, *_placed(error.issues, places)]) from None
+    if faults:
+        raise InputError(faults)
     return scenario, catalog
 
 

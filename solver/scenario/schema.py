@@ -164,7 +164,7 @@ class WorkloadSpec(Spec):
     precision: Annotated[Precision, Spelled] = "bf16"
     """bf16, fp16, fp8, mxfp8, nvfp4 or fp32; a GPU that lacks it is not used."""
     optimizer: Text | None = None
-    """adamw, paged-adamw-8bit ...; see `gpuplan catalog list optimizers`. Default: the
+    """adamw, paged-adamw-8bit ...; the ids of catalog/optimizers.yaml. Default: the
     framework's."""
     framework: Text | None = None
     """megatron, deepspeed, pytorch-fsdp, torchtitan, nanotron or hf-trainer. Default:

@@ -1,8 +1,10 @@
 """Tests that each check of a catalog finds what it is for."""
 
+from pathlib import Path
+
 import pytest
 
-from solver.catalog.consistency import CHECKS, WARNINGS, check_catalog
+from solver.catalog.consistency import CHECKS, WARNINGS, check_catalog, faults_of
 from solver.catalog.load import load_catalog
 from tests.catalog.small import copy_of_small, small_catalog
 
@@ -127,3 +129,17 @@ def test_every_check_is_named_after_a_problem():
     """Tests that checks are found by their names, and that warnings are few."""
     assert all(check.__name__.startswith("check_") for check in CHECKS)
     assert len(WARNINGS) == 2
+
+
+def test_own_folders_are_checked_and_the_shipped_one_is_not(tmp_path: Path) -> None:
+    """Tests that an offer of a server that nobody knows is told with its line."""
+    assert faults_of(load_catalog()) == []
+    (tmp_path / "offers").mkdir()
+    (tmp_path / "offers" / "mine.csv").write_text(
+        "region,server,purchase,usd_per_node_hour,source,as_of\n"
+        "aws/us-east-1,no-such-server,on_demand,10,me,2026-11\n"
+    )
+    (fault,) = faults_of(load_catalog([tmp_path]))
+    assert fault.code == "unknown-reference"
+    assert fault.where is not None
+    assert "mine.csv:2" in fault.where

@@ -319,6 +319,10 @@ _AXES = {
     "axis.expert_tp": "expert TP",
     "axis.zero_stage": "ZeRO",
     "axis.tp_inside_domain_of": "TP within",
+    "miss.soonest_days": "soonest, days",
+    "miss.soonest_usd": "soonest, USD",
+    "miss.cheapest_days": "cheapest, days",
+    "miss.cheapest_usd": "cheapest, USD",
     "miss.gpu": "GPU",
     "miss.need_gib": "GiB needed",
     "miss.allowed_gib": "GiB allowed",
@@ -339,6 +343,12 @@ _WHY = {
     "why.constraints": "no candidate keeps all limits together.",
     "why.deadline": "The soonest possible is {needed} instead of {now}.",
     "why.budget": "The least possible is {needed} instead of {now}.",
+    "why.reachable": (
+        "No single change opens a plan. Without deadline, budget and throughput floor "
+        "the soonest is {soonest} for {soonest_cost}, the cheapest {cheapest} in "
+        "{cheapest_days}."
+    ),
+    "why.sets": "Even without deadline, budget and throughput floor there is none.",
     "why.throughput": "The most possible is {needed} tokens/s instead of {now}.",
     "relax.days": "{days:,.1f} days",
     "relax.stock.now": "what is known or assumed",

@@ -249,10 +249,12 @@ def _explanation(
 def _conflict(setting: Setting) -> tuple[str, ...]:
     """A set of requirements that together allow nothing, minimal by deletion.
 
-    Used where no single requirement opens a plan when left out.
+    Used where no single requirement opens a plan when left out. Of several such sets
+    the one shown keeps what the user wrote: defaults are left out first.
     """
-    kept = list(in_force(setting.scenario))
     scenario = setting.scenario
+    stated = scenario.constraints.stated
+    kept = sorted(in_force(scenario), key=lambda rule_id: rule_id in stated)
     for rule_id in tuple(kept):
         relaxed = _joined(setting, without(scenario, rule_id))
         opened = bool(relaxed.options) and (
@@ -308,10 +310,49 @@ def _constraints(setting: Setting) -> Explanation:
     texts = []
     for opening in found:
         described = describe(opening, setting.scenario)
-        if opening.rule in ("deadline", "budget", "throughput"):
+        if opening.rule in BOUNDS:
             texts.append(sentence(f"why.{opening.rule}", **_shown(described)))
+    miss = None
+    if not found:
+        miss = _without_bounds(setting)
+        texts.append(_reachable(miss))
     summary = sentence("why.constraints") + " " + " ".join(texts)
-    return _explanation(setting, "constraints", summary.strip(), found)
+    return _explanation(setting, "constraints", summary.strip(), found, miss)
+
+
+BOUNDS = ("deadline", "budget", "throughput")
+
+
+def _without_bounds(setting: Setting) -> dict[str, Any] | None:
+    """Soonest and cheapest plan with deadline, budget and floor all left out."""
+    scenario = setting.scenario
+    for rule_id in BOUNDS:
+        scenario = without(scenario, rule_id)
+    found = {}
+    wanted = {"soonest": Objective("time"), "cheapest": Objective("cost")}
+    for kind, objective in wanted.items():
+        free = replace(scenario, objective=objective)
+        relaxed = _joined(setting, free)
+        table = search(relaxed, limits_of(free)).table
+        if table is None:
+            return None
+        keys = (table.cost_usd, table.duration_limit_s)
+        row = int(np.lexsort(keys if kind == "soonest" else keys[::-1])[0])
+        found[f"{kind}_days"] = _round_up(float(table.duration_limit_s[row]) / DAY, 1)
+        found[f"{kind}_usd"] = _round_up(float(table.cost_limit_usd[row]), 0)
+    return found
+
+
+def _reachable(miss: dict[str, Any] | None) -> str:
+    if miss is None:
+        return sentence("why.sets")
+    return sentence(
+        "why.reachable",
+        soonest=sentence("relax.days", days=miss["soonest_days"]),
+        soonest_cost=format_usd(miss["soonest_usd"]),
+        cheapest=format_usd(miss["cheapest_usd"]),
+        cheapest_days=sentence("relax.days", days=miss["cheapest_days"]),
+    )
 
 
 def _shown(described: Described) -> dict[str, Any]:

@@ -115,6 +115,28 @@ def test_two_limits_in_conflict_are_both_named() -> None:
     assert {"deadline", "budget"} <= set(explanation.conflict)
 
 
+def test_limits_that_only_open_together_tell_what_is_reachable() -> None:
+    """Tests that with deadline and budget both hopeless the reachable is told."""
+    explanation = refused(constraints={"deadline": "4.1 hours", "budget": 10})
+    assert explanation.relaxations == ()
+    assert set(explanation.conflict) <= {"deadline", "budget"}
+    miss = explanation.nearest_miss
+    assert miss is not None
+    assert feasible(
+        constraints={
+            "deadline": f"{miss['soonest_days']} days",
+            "budget": miss["soonest_usd"],
+        }
+    )
+    assert feasible(
+        constraints={
+            "deadline": f"{miss['cheapest_days']} days",
+            "budget": miss["cheapest_usd"],
+        }
+    )
+    assert not feasible(constraints={"budget": miss["cheapest_usd"] - 1})
+
+
 def test_storage_too_slow_is_refused() -> None:
     """Tests that a floor on reading rates is a constraint like any other."""
     explanation = refused(

@@ -8,9 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from solver.performance.inputs import RECOMPUTE, Layouts
+from solver.performance.inputs import RECOMPUTE, FloatArray, Layouts
 from solver.performance.memory import peak_memory
-from solver.performance.parallelism import LatticeLimits, layout_groups
+from solver.performance.parallelism import (
+    LatticeLimits,
+    expand_groups,
+    layout_groups,
+)
 from solver.physics_inputs import framework_of, optimizer_of
 from solver.planning.build_plan import memory_gib
 from solver.setting import HardwareClass, Setting
@@ -53,22 +57,54 @@ class MemoryMiss:
 
 def nearest_memory_miss(setting: Setting) -> MemoryMiss:
     """The nearest miss over all hardware within the user's limits and pins."""
-    best: tuple[float, int, int] | None = None
+    best: tuple[float, int, Layouts] | None = None
     for index, group in enumerate(setting.classes):
         lattice = setting.space.lattice(group.node_kind)
-        rows = np.flatnonzero(lattice.groups.nodes <= group.max_nodes)
-        if not len(rows):
+        bounds = lattice.group_memory_bytes
+        if best is not None and (bounds / group.capacity_bytes >= best[0]).all():
             continue
-        row = int(rows[np.argmin(lattice.group_memory_bytes[rows])])
-        ratio = float(lattice.group_memory_bytes[row] / group.capacity_bytes)
+        limits = setting.space.limits(group.node_kind)
+        found = _leanest(setting, limits, group, lattice.groups, bounds)
+        if found is None:
+            continue
+        one, need = found
+        ratio = need / group.capacity_bytes
         if best is None or ratio < best[0]:
-            best = (ratio, index, row)
+            best = (ratio, index, one)
     if best is None:
         raise ValueError("there is no layout to miss with")
-    _, index, row = best
-    group = setting.classes[index]
-    lattice = setting.space.lattice(group.node_kind)
-    return _miss(setting, group, lattice.groups.take(np.array([row])))
+    _, index, one = best
+    return _miss(setting, setting.classes[index], one)
+
+
+def _leanest(
+    setting: Setting,
+    limits: LatticeLimits,
+    group: HardwareClass,
+    groups: Layouts,
+    bounds: FloatArray,
+) -> tuple[Layouts, float] | None:
+    """The layout that needs least memory on the nodes of a class, and its bytes.
+
+    ``bounds`` are those of the memory of each group's layouts from below: groups are
+    taken in their order until one passes the least need found.
+    """
+    model = (setting.shape, setting.job, setting.framework)
+    fused = bool(group.hardware.fused_attention)
+    best: tuple[Layouts, float] | None = None
+    for row in np.argsort(bounds, kind="stable"):
+        if best is not None and bounds[row] >= best[1]:
+            break
+        if groups.nodes[row] > group.max_nodes:
+            continue
+        layouts = expand_groups(*model, limits, groups.take(np.array([row])))
+        if not len(layouts):
+            continue
+        need = peak_memory(*model, layouts, fused_attention=fused).total
+        least = int(np.argmin(need))
+        if best is None or need[least] < best[1]:
+            best = layouts.take(np.array([least])), float(need[least])
+    return best
 
 
 def _miss(setting: Setting, group: HardwareClass, one: Layouts) -> MemoryMiss:
@@ -90,7 +126,7 @@ def levers(setting: Setting, miss: MemoryMiss) -> Iterator[dict[str, Any]]:
     """What other choices would need on the same nodes, leanest layout each, GiB."""
     for name, now, needed, changed in _changes(setting):
         limits = replace(changed.space.limits(miss.group.node_kind), pins={})
-        need = _least_need_gib(changed, limits, miss.group)
+        need = _least_need_gib(changed, replace(limits, recompute=None), miss.group)
         if need is None or need >= miss.need_gib:
             continue
         yield {
@@ -108,13 +144,11 @@ def _least_need_gib(
     setting: Setting, limits: LatticeLimits, group: HardwareClass
 ) -> float | None:
     model = (setting.shape, setting.job, setting.framework)
-    groups = layout_groups(*model, replace(limits, recompute=None))
-    groups = groups.take(np.flatnonzero(groups.nodes <= group.max_nodes))
-    if not len(groups):
-        return None
+    groups = layout_groups(*model, limits)
     fused = bool(group.hardware.fused_attention)
-    need = peak_memory(*model, groups, fused_attention=fused).total
-    return float(need.min() / GIB)
+    bounds = peak_memory(*model, groups, fused_attention=fused).total
+    found = _leanest(setting, limits, group, groups, bounds)
+    return None if found is None else found[1] / GIB
 
 
 def _changes(setting: Setting) -> Iterator[tuple[str, str, str, Setting]]:
@@ -124,8 +158,8 @@ def _changes(setting: Setting) -> Iterator[tuple[str, str, str, Setting]]:
         if optimizer != work.optimizer and optimizer in catalog.optimizers:
             job = replace(setting.job, optimizer=optimizer_of(catalog, optimizer))
             yield "optimizer", work.optimizer, optimizer, replace(setting, job=job)
-    for framework in sorted(catalog.frameworks):
-        if framework != work.framework:
+    for framework, entry in sorted(catalog.frameworks.items()):
+        if framework != work.framework and work.method in entry.methods:
             other = replace(setting, framework=framework_of(catalog, framework))
             yield "framework", work.framework, framework, other
     adapters = framework_of(catalog, "hf-trainer")

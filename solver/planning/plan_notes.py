@@ -21,6 +21,10 @@ HOST_RAM_RULE = 1.5
 """Host memory that is usual for a node, times its GPU memory."""
 
 
+SPOT_SUFFIX = "/spot"
+"""What the spot offer's id has more than the name of one's own offer."""
+
+
 def is_estimate(source: str) -> bool:
     """Whether a figure was not read by its source but known or guessed."""
     words = source.lower()
@@ -49,16 +53,18 @@ def plan_warnings(
 
 def _concerns(notice: Message, option: Option) -> bool:
     """Whether a notice is of no single offer, or of this one."""
-    return bool(notice.values.get("offer", option.offer.id) == option.offer.id)
+    name = option.offer.id.removesuffix(SPOT_SUFFIX)
+    return bool(notice.values.get("offer", name) == name)
 
 
 def _stock(option: Option, one: CandidateTable) -> list[Message]:
     if option.stock_known or option.offer.purchase == "owned":
         return []
     nodes = int(one.layouts.nodes[0])
-    if option.max_nodes == 1:
-        kind = "marketplace" if option.offer.marketplace else "no-fabric"
-        return [note(f"warning.stock-{kind}", nodes=nodes)]
+    if option.offer.marketplace:
+        return [note("warning.stock-marketplace", nodes=nodes)]
+    if option.network is None:
+        return [note("warning.stock-no-fabric", nodes=nodes)]
     return [note("warning.stock-assumed", nodes=nodes, assumed=option.max_nodes)]
 
 

@@ -1,0 +1,215 @@
+"""Tests that each warning appears when it should and only then, and of sources."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from solver.messages.en import MESSAGES
+from solver.plan import Plan
+from solver.planning.plan_notes import is_estimate
+from solver.planning.single_job import plan_job
+from tests.planning.jobs import A100, H100, catalog, job
+
+QUIET: dict[str, Any] = {**A100, "ram_gb": 2048}
+"""A100 nodes with known stock, enough host memory and a stated price."""
+
+UNKNOWN = {k: v for k, v in QUIET.items() if k != "max_nodes"}
+ALONE = {k: v for k, v in UNKNOWN.items() if k != "network"}
+FP16 = {"workload": {"precision": "fp16"}}
+
+Keys = dict[str, Any]
+
+
+def plan_of(**keys: Any) -> Plan:
+    """The plan of the toy job."""
+    plan = plan_job(job(**keys), catalog(), alternatives=0).plan
+    assert plan is not None
+    return plan
+
+
+def warned(**keys: Any) -> set[str]:
+    """Ids of the plan's warnings, without notices of the scenario."""
+    return {m.id for m in plan_of(**keys).warnings if m.id.startswith("warning.")}
+
+
+def own(offer: dict[str, Any], **keys: Any) -> Keys:
+    """Keys of a scenario with one offer."""
+    return {"offers": [offer], **keys}
+
+
+CASES: list[tuple[str, Keys, Keys]] = [
+    ("stock-assumed", own(UNKNOWN), own(QUIET)),
+    ("stock-no-fabric", own(ALONE), own(UNKNOWN)),
+    ("stock-no-fabric", own(ALONE), own({**ALONE, "max_nodes": 1})),
+    (
+        "stock-marketplace",
+        own({}, offers=[], constraints={"providers": ["vast"]}),
+        own({}, offers=[], constraints={"providers": ["coreweave"]}),
+    ),
+    (
+        "spot",
+        own(
+            {**QUIET, "spot_usd_per_gpu_hour": 1.0},
+            constraints={"purchase": ["spot"]},
+        ),
+        own({**QUIET, "spot_usd_per_gpu_hour": 1.0}),
+    ),
+    (
+        "price-estimate",
+        own({}, offers=[], constraints={"providers": ["coreweave"]}),
+        own({}, offers=[], constraints={"providers": ["nebius"]}),
+    ),
+    (
+        "storage-price-unknown",
+        own({**QUIET, "storage": ["lustre"]}),
+        own({**QUIET, "storage": ["local-nvme-gen4"]}),
+    ),
+    (
+        "low-mfu",
+        own({**UNKNOWN, "max_nodes": 64}, objective="time"),
+        own(QUIET),
+    ),
+    (
+        "pcie-assumed",
+        own(
+            {**QUIET, "gpu": "a40", "gpus_per_node": 4, "intra_node": "nvlink3-bridge"}
+        ),
+        own({**QUIET, "gpu": "a40", "gpus_per_node": 4, "intra_node": "pcie4"}),
+    ),
+    ("gpu-estimate", own({**QUIET, "gpu": "mi300x", "ram_gb": 4096}), own(QUIET)),
+    ("gpu-estimate", own({**QUIET, "gpu": "t4"}, **FP16), own(QUIET, **FP16)),
+    (
+        "no-ecc",
+        own({**QUIET, "gpu": "rtx-4090"}),
+        own({**QUIET, "gpu": "rtx-6000-ada"}),
+    ),
+    (
+        "kv-replicated",
+        own(QUIET, constraints={"parallelism": {"tp": 8}}),
+        own(QUIET, constraints={"parallelism": {"tp": 4}}),
+    ),
+    ("host-unknown", own({**QUIET, "ram_gb": None}), own(QUIET)),
+    # 8 cards of 80 GB: 1.5 times is 960 GB
+    ("host-ram", own({**QUIET, "ram_gb": 959}), own({**QUIET, "ram_gb": 960})),
+]
+
+
+@pytest.mark.parametrize(("name", "with_it", "without_it"), CASES)
+def test_a_warning_when_and_only_when(
+    name: str, with_it: Keys, without_it: Keys
+) -> None:
+    """Tests a plan that has to warn and its neighbour that has not."""
+    assert f"warning.{name}" in warned(**with_it)
+    assert f"warning.{name}" not in warned(**without_it)
+
+
+def test_every_warning_has_a_case() -> None:
+    """Tests that a new warning can't be forgotten here."""
+    known = {key.removeprefix("warning.") for key in MESSAGES if key[:8] == "warning."}
+    assert known == {name for name, *_ in CASES}
+
+
+def test_a_plain_plan_warns_of_nothing() -> None:
+    """Tests that all known, measured and stated leaves nothing to say."""
+    assert warned(**own(QUIET)) == set()
+
+
+def test_owned_nodes_are_not_asked_for() -> None:
+    """Tests that nobody asks a provider for nodes of one's own."""
+    offer = {k: v for k, v in UNKNOWN.items() if k != "usd_per_gpu_hour"}
+    assert not {name for name in warned(**own(offer)) if "stock" in name}
+
+
+def test_one_assumed_node_with_a_fabric_is_assumed() -> None:
+    """Tests that `unknown_nodes: 1` is not told as a missing network."""
+    assert warned(**own(UNKNOWN, stock={"unknown_nodes": 1})) == {
+        "warning.stock-assumed"
+    }
+
+
+def test_figures_are_in_the_sentence() -> None:
+    """Tests nodes, stock and host memory as the reader sees them."""
+    plan = plan_of(**own({**UNKNOWN, "ram_gb": 640}, stock={"unknown_nodes": 9}))
+    texts = {m.id: m.text for m in plan.warnings}
+    assert "takes 1 nodes, and 9 are" in texts["warning.stock-assumed"]
+    assert "640 GB is only 1.0 times" in texts["warning.host-ram"]
+
+
+def test_stock_comes_first_and_notices_last() -> None:
+    """Tests the order: stock, purchase, prices, physics, host, notices."""
+    offer = {**UNKNOWN, "gpu": "rtx-4090", "ram_gb": 64, "storage": ["lustre"]}
+    ids = [m.id for m in plan_of(**own(offer)).warnings]
+    wanted = [
+        "warning.stock-assumed",
+        "warning.storage-price-unknown",
+        "warning.gpu-estimate",
+        "warning.no-ecc",
+        "warning.host-ram",
+        "notice.offer.network",
+    ]
+    assert ids == wanted
+
+
+def test_notices_of_other_offers_are_left_out() -> None:
+    """Tests that a plan tells how its own fabric was taken, not that of another."""
+    plan = plan_of(offers=[QUIET, {**H100, "ram_gb": 4096}])
+    told = [m.values["offer"] for m in plan.warnings if m.id == "notice.offer.network"]
+    assert told == ["a"]
+
+
+def test_a_spot_plan_tells_how_its_fabric_was_taken() -> None:
+    """Tests that the spot price of an offer shares the notices of the offer."""
+    offer = {**QUIET, "spot_usd_per_gpu_hour": 1.0}
+    plan = plan_of(**own(offer, constraints={"purchase": ["spot"]}))
+    assert plan.offer == "a/spot"
+    assert "notice.offer.network" in {m.id for m in plan.warnings}
+
+
+def test_notices_of_the_workload_are_told() -> None:
+    """Tests that a batch that was assumed is in the plan."""
+    plan = plan_of(**own(QUIET, workload={"global_batch_size": None}))
+    assert "notice.batch.default" in {m.id for m in plan.warnings}
+
+
+@pytest.mark.parametrize(
+    ("source", "estimate"),
+    [
+        ("memory", True),
+        ("memory: about", True),
+        ("Memory of a quote", True),
+        ("an estimate between two", True),
+        ("skypilot-catalog v9/nebius", False),
+        ("gpu_memory_gib of published runs", False),
+        ("stated in toy.yaml:16:3", False),
+    ],
+)
+def test_what_an_estimate_is(source: str, estimate: bool) -> None:
+    """Tests the words by which a source says that nobody read the figure."""
+    assert is_estimate(source) is estimate
+
+
+def test_every_kind_of_figure_has_a_source() -> None:
+    """Tests that a plan says where each of its figures comes from, with dates."""
+    plan = plan_of(**own(QUIET))
+    kinds = "price gpu usable_memory server storage step_time memory model network"
+    assert set(plan.provenance) == set(kinds.split())
+    assert all(plan.provenance.values())
+    assert plan.provenance["price"].startswith("stated in toy.yaml:")
+    assert plan.provenance["price"].endswith("(2026-12-01)")
+    assert "ampere" in plan.provenance["step_time"]
+    assert "network" not in plan_of(**own(ALONE)).provenance
+
+
+def test_the_host_of_the_plan_is_the_servers() -> None:
+    """Tests vCPUs, memory, drives and NICs, and what of it is needed."""
+    offer = {**QUIET, "vcpus": 128, "local_nvme_tb": 30}
+    host = plan_of(**own(offer)).host
+    assert host["vcpus"] == 128
+    assert host["ram_gb"] == 2048
+    assert host["local_nvme_tb"] == 30
+    assert host["nic_gbps"] == 1600
+    # eight processes of 4 GB and a checkpoint of 3.47 GB
+    assert host["ram_needed_gb"] == pytest.approx(35.472, abs=0.001)
+    assert plan_of(**own(ALONE)).host["nic_gbps"] is None

@@ -1,0 +1,368 @@
+"""Tests that each requirement can be left out, and that what is named opens a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from solver.plan import Explanation, PlanResult
+from solver.planning.relaxing import (
+    ALL_PURCHASE,
+    RELAXABLE,
+    STOCK_WITHOUT_LIMIT,
+    in_force,
+    without,
+)
+from solver.planning.single_job import plan_job
+from solver.rules import RULE_IDS, rule
+from solver.scenario.scenario import Constraints, Scenario
+from solver.search import limits_of, search
+from solver.setting import setting_of
+from tests.planning.jobs import A100, H100, catalog, job
+
+EVERYTHING: dict[str, Any] = {
+    "deadline": "9 days",
+    "budget": 9999,
+    "min_tokens_per_s": 1000,
+    "regions": ["sg"],
+    "countries": ["SG"],
+    "providers": ["a"],
+    "gpus": {"types": ["A100"], "exclude": ["H100"], "max": 64, "per_node": [8]},
+    "intra_node": {"min_gb_per_s": 100, "kinds": ["nvswitch"]},
+    "network": {"min_gbps_per_gpu": 100, "kinds": ["infiniband"]},
+    "storage": {"min_read": "1 GB/s", "kinds": ["local_nvme"]},
+    "purchase": ["on_demand"],
+    "parallelism": {"tp": 1, "recompute": ["none"]},
+}
+
+FIELDS_OF_RULE = {
+    "parallelism": {"parallelism", "recompute"},
+    "regions": {"regions"},
+    "countries": {"countries"},
+    "providers": {"providers"},
+    "gpu_types": {"gpu_types", "gpu_exclude"},
+    "gpus": {"gpus", "gpus_per_node"},
+    "intra_node": {"intra_node_min_gb_per_s", "intra_node_kinds"},
+    "network": {"network_min_gbps_per_gpu", "network_kinds"},
+    "storage": {"storage_kinds", "storage_min_read_bytes_per_s"},
+    "purchase": {"purchase"},
+    "throughput": {"min_tokens_per_s"},
+    "deadline": {"deadline_s"},
+    "budget": {"budget_usd"},
+    "stock": set(),
+}
+
+Keys = dict[str, Any]
+
+
+def solved(**keys: Any) -> PlanResult:
+    """The answer without runners-up."""
+    return plan_job(job(**keys), catalog(), alternatives=0)
+
+
+def refused(**keys: Any) -> Explanation:
+    """Why there is no plan."""
+    result = solved(**keys)
+    assert result.status == "infeasible"
+    assert result.explanation is not None
+    return result.explanation
+
+
+def test_relaxable_rules_are_rules_and_not_physics() -> None:
+    """Tests that only what a user chose can be given up, in the order of the rules."""
+    assert set(RELAXABLE) == set(FIELDS_OF_RULE)
+    assert all(rule(name).kind != "physics" for name in RELAXABLE)
+    given_up = [name for name in RULE_IDS if name in RELAXABLE]
+    assert set(given_up) == set(RELAXABLE)
+
+
+@pytest.mark.parametrize("name", RELAXABLE)
+def test_a_rule_left_out_leaves_all_others(name: str) -> None:
+    """Tests that exactly the fields of one rule are back at 'no limit'."""
+    scenario = job([A100, H100], EVERYTHING)
+    assert set(in_force(scenario)) == set(RELAXABLE)
+    relaxed = without(scenario, name)
+    changed = {
+        f.name
+        for f in fields(Constraints)
+        if f.name != "stated"
+        and getattr(relaxed.constraints, f.name)
+        != getattr(scenario.constraints, f.name)
+    }
+    assert changed == FIELDS_OF_RULE[name]
+    if name == "stock":
+        assert relaxed.stock_at_least == STOCK_WITHOUT_LIMIT
+        return
+    assert name not in in_force(relaxed)
+    assert set(in_force(relaxed)) == set(RELAXABLE) - {name}
+    assert replace(relaxed, constraints=scenario.constraints) == scenario
+
+
+def test_a_free_scenario_leaves_stock_and_purchase() -> None:
+    """Tests that what is on by default is all that is in force."""
+    assert in_force(job([A100])) == ("purchase", "stock")
+    every = job([A100], {"purchase": list(ALL_PURCHASE)})
+    assert in_force(every) == ("stock",)
+
+
+def _with(keys: Keys, **constraints: Any) -> Keys:
+    return {**keys, "constraints": {**keys.get("constraints", {}), **constraints}}
+
+
+def _pins(needed: str) -> dict[str, int]:
+    """What the sentence 'tp 1 pp 2 ...' pins."""
+    words = needed.split()
+    return {axis: int(n) for axis, n in zip(words[::2], words[1::2], strict=True)}
+
+
+def _kind_of_network(found: Keys) -> str:
+    return catalog().networks[found["needed"]].kind
+
+
+def _stocked(keys: Keys, nodes: int) -> Keys:
+    return {**keys, "offers": [{**keys["offers"][0], "max_nodes": nodes}]}
+
+
+CASES: list[tuple[str, str, Keys, Callable[[Keys, Keys], Keys]]] = [
+    (
+        "parallelism",
+        "layout",
+        {"constraints": {"parallelism": {"dp": 3}}},
+        lambda keys, found: _with(keys, parallelism=_pins(found["needed"])),
+    ),
+    (
+        "regions",
+        "catalog",
+        {"constraints": {"regions": ["jp"], "gpus": {"types": ["A100"]}}},
+        lambda keys, found: _with(keys, regions=[found["needed"]]),
+    ),
+    (
+        "gpu_types",
+        "catalog",
+        {"constraints": {"regions": ["jp"], "gpus": {"types": ["A100"]}}},
+        lambda keys, found: _with(keys, gpus={"types": [found["needed"]]}),
+    ),
+    (
+        "countries",
+        "catalog",
+        {"constraints": {"countries": ["JP"], "providers": ["a"]}},
+        lambda keys, found: _with(keys, countries=[found["needed"]]),
+    ),
+    (
+        "providers",
+        "catalog",
+        {"constraints": {"countries": ["JP"], "providers": ["a"]}},
+        lambda keys, found: _with(keys, providers=[found["needed"]]),
+    ),
+    (
+        "gpus",
+        "layout",
+        {"constraints": {"gpus": {"max": 7}}},
+        lambda keys, found: _with(keys, gpus={"max": found["needed_value"]}),
+    ),
+    (
+        "intra_node",
+        "catalog",
+        {"constraints": {"intra_node": {"min_gb_per_s": 900}}},
+        lambda keys, found: _with(
+            keys,
+            intra_node={"min_gb_per_s": catalog().intra_node[found["needed"]].gb_per_s},
+        ),
+    ),
+    (
+        "intra_node",
+        "catalog",
+        {"constraints": {"intra_node": {"kinds": ["pcie"]}}},
+        lambda keys, found: _with(
+            keys, intra_node={"kinds": [catalog().intra_node[found["needed"]].kind]}
+        ),
+    ),
+    (
+        "network",
+        "catalog",
+        {"constraints": {"network": {"kinds": ["ethernet"]}}},
+        lambda keys, found: _with(keys, network={"kinds": [_kind_of_network(found)]}),
+    ),
+    (
+        "network",
+        "catalog",
+        {"constraints": {"network": {"min_gbps_per_gpu": 800}}},
+        lambda keys, found: _with(
+            keys,
+            network={
+                "min_gbps_per_gpu": catalog().networks[found["needed"]].gbps_per_nic
+            },
+        ),
+    ),
+    (
+        "storage",
+        "catalog",
+        {"constraints": {"storage": {"kinds": ["object_store"]}}},
+        lambda keys, found: _with(
+            keys, storage={"kinds": [catalog().storage[found["needed"]].kind]}
+        ),
+    ),
+    (
+        "storage",
+        "constraints",
+        {"constraints": {"storage": {"min_read": "90 TB/s"}}},
+        lambda keys, found: _with(
+            keys,
+            storage={
+                "min_read": catalog().storage[found["needed"]].read_gb_per_s_per_node
+            },
+        ),
+    ),
+    (
+        "purchase",
+        "catalog",
+        {"constraints": {"purchase": ["spot"]}},
+        lambda keys, found: _with(keys, purchase=[found["needed"]]),
+    ),
+    (
+        "throughput",
+        "constraints",
+        {"constraints": {"min_tokens_per_s": "800M"}},
+        lambda keys, found: _with(keys, min_tokens_per_s=found["needed_value"]),
+    ),
+    (
+        "deadline",
+        "constraints",
+        {"constraints": {"deadline": "4.2 hours"}, "workload": {"tokens": "40B"}},
+        lambda keys, found: _with(keys, deadline=f"{found['needed_value']} days"),
+    ),
+    (
+        "budget",
+        "constraints",
+        {"constraints": {"budget": 20}},
+        lambda keys, found: _with(keys, budget=found["needed_value"]),
+    ),
+    (
+        "stock",
+        "constraints",
+        {
+            "offers": [{**A100, "max_nodes": 1}],
+            "constraints": {"deadline": "9 hours"},
+            "workload": {"tokens": "40B"},
+        },
+        lambda keys, found: _stocked(keys, found["needed_value"]),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "keys", "relax"), CASES)
+def test_what_is_named_opens_a_plan(
+    name: str, kind: str, keys: Keys, relax: Callable[[Keys, Keys], Keys]
+) -> None:
+    """Tests that a scenario with the named value in place of its own has a plan."""
+    explanation = refused(**keys)
+    assert explanation.kind == kind
+    assert name in explanation.conflict
+    found = next(r for r in explanation.relaxations if r["constraint"] == name)
+    opened = solved(**relax(keys, found))
+    assert opened.status == "optimal"
+    assert opened.plan is not None
+    assert found["opens"]["gpus"] > 0
+    if name in ("regions", "countries", "providers", "gpu_types", "purchase"):
+        assert opened.plan.offer == found["opens"]["offer"]
+        assert opened.plan.cost_usd == pytest.approx(
+            found["opens"]["cost_usd"], abs=0.01
+        )
+
+
+def test_every_relaxable_rule_has_a_case() -> None:
+    """Tests that a new rule can't be forgotten here."""
+    assert {name for name, *_ in CASES} == set(RELAXABLE)
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "less"),
+    [
+        (
+            "throughput",
+            {"constraints": {"min_tokens_per_s": "800M"}},
+            lambda keys, found: _with(keys, min_tokens_per_s=found["needed_value"] + 2),
+        ),
+        (
+            "budget",
+            {"constraints": {"budget": 20}},
+            lambda keys, found: _with(keys, budget=found["needed_value"] - 1),
+        ),
+        (
+            "stock",
+            {
+                "offers": [{**A100, "max_nodes": 1}],
+                "constraints": {"deadline": "9 hours"},
+                "workload": {"tokens": "40B"},
+            },
+            lambda keys, found: _stocked(keys, found["needed_value"] - 1),
+        ),
+        (
+            "gpus",
+            {"constraints": {"gpus": {"max": 7}}},
+            lambda keys, found: _with(keys, gpus={"max": found["needed_value"] - 1}),
+        ),
+        (
+            "deadline",
+            {"constraints": {"deadline": "4.2 hours"}, "workload": {"tokens": "40B"}},
+            lambda keys, found: _with(
+                keys, deadline=f"{found['needed_value'] - 0.1:.1f} days"
+            ),
+        ),
+    ],
+)
+def test_a_little_less_opens_none(
+    name: str, keys: Keys, less: Callable[[Keys, Keys], Keys]
+) -> None:
+    """Tests that the named number is the least that would do, to its last digit."""
+    explanation = refused(**keys)
+    found = next(r for r in explanation.relaxations if r["constraint"] == name)
+    assert solved(**less(keys, found)).status == "infeasible"
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [
+        {"countries": ["KR"], "gpus": {"types": ["h200-sxm-141gb"]}},
+        {"countries": ["KR"], "purchase": ["spot"], "budget": 50},
+        {"deadline": "4.2 hours", "budget": 20, "countries": ["SG"]},
+    ],
+)
+def test_a_conflict_is_minimal(constraints: dict[str, Any]) -> None:
+    """Tests that requirements in conflict allow nothing, and without one of them do."""
+    scenario = job([A100, H100], constraints)
+    explanation = refused(constraints=constraints)
+    for found in explanation.relaxations:
+        assert opens(without(scenario, found["constraint"]))
+    if explanation.relaxations:
+        return
+    only = scenario
+    for name in in_force(scenario):
+        if name not in explanation.conflict:
+            only = without(only, name)
+    assert not opens(only)
+    for name in explanation.conflict:
+        assert opens(without(only, name)), name
+
+
+def opens(scenario: Scenario) -> bool:
+    """Whether any candidate is left, as the search sees it."""
+    return (
+        search(setting_of(scenario, catalog()), limits_of(scenario)).table is not None
+    )
+
+
+def test_counts_are_of_the_offers_removed() -> None:
+    """Tests that a 'no' of the catalog counts every offer once, by its first rule."""
+    explanation = refused(constraints={"countries": ["KR"], "purchase": ["spot"]})
+    assert explanation.kind == "catalog"
+    assert explanation.counts == {"countries": 2}
+    assert "2" in explanation.summary
+
+
+def test_a_feasible_scenario_explains_nothing() -> None:
+    """Tests that there is no explanation beside a plan."""
+    assert solved().explanation is None

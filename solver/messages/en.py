@@ -3,8 +3,8 @@
 __all__ = ["MESSAGES"]
 
 _HEADLINES = {
-    "headline.rent": "Rent {what} at {provider} in {region}: {cost}, {duration}",
-    "headline.use": "Use {what} of {provider} in {region}: {cost}, {duration}",
+    "headline.rent": "Rent {what} at {where}: {cost}, {duration}",
+    "headline.use": "Use {what} of {where}: {cost}, {duration}",
     "headline.optimal.cost": "cheapest, proved optimal",
     "headline.optimal.time": "fastest, proved optimal",
     "headline.optimal.weighted": "best trade of cost and time, proved optimal",
@@ -90,39 +90,52 @@ _VALUES = {
     "value.node": "{per_node} {gpu}",
     "value.nodes": "{nodes:,} × {per_node} {gpu}",
     "value.servers.one": "{what}, one node, {purchase}",
-    "value.servers": "{what} = {gpus:,} GPUs, {purchase}",
+    "value.servers": "{what} = {gpus:,} {gpus:GPU|GPUs}, {purchase}",
     "value.place": "{provider}, {region}",
     "value.place.country": "{provider}, {region} ({country})",
+    "value.where": "{provider} in {region}",
+    "value.where.unstated": "{provider}",
     "value.price": "{gpu_hour} a GPU-hour, {node_hour} a node-hour",
+    "value.price.hour": ("{gpu_hour} a GPU-hour, {node_hour} a node-hour, whole hours"),
+    "value.price.month": (
+        "{node_month} a node-month, whole months; {gpu_hour} a GPU-hour"
+    ),
     "value.price.free": "none: the servers are owned",
     "value.network.none": "none: one node",
     "value.storage.none": "the nodes' own NVMe, free",
     "value.stock.known": "{nodes:,}, stated by the offer",
     "value.stock.assumed": "{nodes:,}, assumed: the offer says nothing of it",
-    "value.virtual": "{virtual_stages} virtual stages",
+    "value.virtual": "{virtual_stages} virtual {virtual_stages:stage|stages}",
     "value.batch": (
-        "{global_batch:,} sequences = DP {dp} × micro-batch {micro_batch} × "
-        "accumulation {accumulation}"
+        "{global_batch:,} {global_batch:sequence|sequences} = DP {dp} × "
+        "micro-batch {micro_batch} × accumulation {accumulation}"
     ),
-    "value.zero": "ZeRO-{stage} over {degree:,} GPUs",
+    "value.zero": "ZeRO-{stage} over {degree:,} {degree:GPU|GPUs}",
     "value.zero.none": "none (ZeRO-0)",
     "value.sequence_parallel": "sequence parallel",
     "value.numerics": "{precision}, {optimizer}",
     "value.offload": "offload to {offload}",
     "value.ram": "{have}, {needed} needed",
-    "value.opens": "{cost}, {duration}, {gpus:,} GPUs",
-    "value.region.unstated": "an unstated region",
+    "value.opens": "{cost}, {duration}, {gpus:,} {gpus:GPU|GPUs}",
+    "value.region.unstated": "region not stated",
     "value.divides": "{why}; nearest: {nearest}",
     "value.yes": "yes",
     "value.no": "no",
     "value.unknown": "not known",
     "value.bound": "{bound} (gap {gap})",
-    "value.searched": "{candidates:,} candidates, {pruned:,} of them pruned exactly",
-    "value.layouts": (
-        "{layouts:,}; {memory:,} do not fit in memory, {bounded:,} ruled out by a bound"
+    "value.searched": (
+        "{candidates:,} {candidates:candidate|candidates}, {pruned:,} of them pruned "
+        "exactly"
     ),
-    "value.ties": "{count:,} candidates within the prediction error of the best",
-    "value.alternative": "{what}, {provider} {region}, {purchase}",
+    "value.layouts": (
+        "{layouts:,}; {memory:,} {memory:does|do} not fit in memory, {bounded:,} ruled "
+        "out by a bound"
+    ),
+    "value.ties": (
+        "{count:,} {count:candidate|candidates} within the prediction error of the best"
+    ),
+    "value.alternative": "{what}, {place}, {purchase}",
+    "value.alternative.place": "{provider} {region}",
     "value.alternative.batch": "{plan}, batch {batch:,}",
 }
 
@@ -194,53 +207,66 @@ _COLUMNS = {
 
 _NOTICES = {
     "notice.batch.default": (
-        "no global batch is stated: {sequences:,} sequences are assumed"
+        "No global batch is stated: {sequences:,} "
+        "{sequences:sequence is|sequences are} assumed."
     ),
     "notice.batch.open": (
-        "no upper limit of the global batch is stated: up to {sequences:,} sequences "
-        "are searched"
+        "No upper limit of the global batch is stated: up to {sequences:,} sequences "
+        "are searched."
     ),
     "notice.batch.rounded": (
-        "a global batch of {tokens:,.0f} tokens is {exact:,.2f} sequences of "
-        "{sequence_length:,}: rounded to {sequences:,} sequences, {taken:,} tokens"
+        "A global batch of {tokens:,.0f} tokens is {exact:,.2f} sequences of "
+        "{sequence_length:,}: rounded to {sequences:,} {sequences:sequence|sequences}, "
+        "{taken:,} tokens."
+    ),
+    "notice.batch.rounded-badly": (
+        "A global batch of {tokens:,.0f} tokens is {exact:,.2f} sequences of "
+        "{sequence_length:,}: rounded to {sequences:,} sequences, {taken:,} tokens. "
+        "{sequences:,} divides badly among GPUs; {nearest:,} sequences, "
+        "{nearest_tokens:,} tokens, divide well, and 'tolerance: 5%' leaves the choice "
+        "to gpuplan."
     ),
     "notice.sequence.default": (
-        "no sequence length is stated: {sequence_length:,} tokens are assumed"
+        "No sequence length is stated: {sequence_length:,} tokens are assumed."
     ),
     "notice.sequence.too-long": (
-        "sequences of {sequence_length:,} tokens are longer than the {max_seq:,} "
-        "positions of the model"
+        "Sequences of {sequence_length:,} tokens are longer than the {max_seq:,} "
+        "positions of the model."
     ),
     "notice.tokens.compute-optimal": (
-        "compute-optimal: {tokens_per_parameter} tokens for each of {parameters:,.0f} "
-        "parameters are {tokens:,.0f} tokens"
+        "Compute-optimal: {tokens_per_parameter} tokens for each of {parameters:,.0f} "
+        "parameters are {tokens:,.0f} tokens."
     ),
     "notice.tokens.samples.full": (
-        "{samples:,.0f} samples x {epochs:g} epochs, each taken as a whole sequence of "
-        "{length:,} tokens, are {tokens:,.0f} tokens; data.mean_document_tokens says "
-        "otherwise"
+        "{samples:,.0f} {samples:sample|samples} x {epochs:g} {epochs:epoch|epochs}, "
+        "each taken as a whole sequence of {length:,} tokens, are {tokens:,.0f} "
+        "tokens; if samples are shorter, set data.mean_document_tokens."
     ),
     "notice.tokens.samples.packed": (
-        "{samples:,.0f} samples x {epochs:g} epochs of {length:,.0f} tokens on "
-        "average, packed, are {tokens:,.0f} tokens"
+        "{samples:,.0f} {samples:sample|samples} x {epochs:g} {epochs:epoch|epochs} of "
+        "{length:,.0f} tokens on average, packed, are {tokens:,.0f} tokens."
     ),
     "notice.purchase.own": (
-        "no purchase kind is stated: on demand, and what the offers of your own are "
-        "({kinds})"
+        "No purchase kind is stated: on demand, and what the offers of your own are "
+        "({kinds})."
     ),
     "notice.offer.network": (
-        "offer {offer}: {gbps:,.0f} Gb/s a node of {kind} is taken as the tier {tier}"
+        "Offer {offer}: {gbps:,.0f} Gb/s a node of {kind} is taken as the tier {tier}."
     ),
     "notice.offer.one-node": (
-        "offer {offer}: no network between its {nodes:,} nodes is stated, so a job "
-        "uses one node"
+        "Offer {offer}: no network between its {nodes:,} nodes is stated, so a job "
+        "uses one node."
+    ),
+    "notice.price.unused": (
+        "Price rule {number} ({rule}) matches no offer and changes nothing."
     ),
 }
 
 _WARNINGS = {
     "warning.stock-assumed": (
-        "Stock is not known: the plan takes {nodes:,} nodes, and {assumed:,} are "
-        "assumed to be there (stock.unknown_nodes). Ask the provider."
+        "Stock is not known: the plan takes {nodes:,} {nodes:node|nodes}, and "
+        "{assumed:,} {assumed:is|are} assumed to be there (stock.unknown_nodes). Ask "
+        "the provider."
     ),
     "warning.stock-marketplace": (
         "Stock is not known: a marketplace's quote counts as one node."
@@ -270,12 +296,16 @@ _WARNINGS = {
         "estimate."
     ),
     "note.layout-chosen": (
-        "{count:,} layouts fulfil what was pinned; shown is the fastest that fits in "
+        "{count:,} {count:layout fulfils|layouts fulfil} what was pinned; shown is the "
+        "fastest that fits in "
         "memory (or the leanest, where none does)."
     ),
-    "warning.no-ecc": "{gpu} has no ECC memory: errors can go unnoticed in long runs.",
+    "warning.no-ecc": (
+        "The GPU {gpu} has no ECC memory: errors can go unnoticed in long runs."
+    ),
     "warning.kv-replicated": (
-        "TP {tp} is more than the {kv_heads} KV heads, which are replicated."
+        "TP {tp} is more than the {kv_heads} KV {kv_heads:head, which is|heads, which "
+        "are} replicated."
     ),
     "warning.host-unknown": "The host memory of this server is not known; check it.",
     "warning.host-ram": (
@@ -330,10 +360,15 @@ _AXES = {
     "miss.ratio": "needed / allowed",
     "lever.sequence_length": "sequence length",
     "provenance.gpu": "GPU",
+    "provenance.memory": "memory per GPU",
+    "source.memory": "general knowledge, unverified",
 }
 
 _WHY = {
-    "why.catalog": ("none of the {total:,} offers is allowed; most fail on: {rule}"),
+    "why.catalog": (
+        "{total:the only offer is not allowed; it fails on|none of the {total:,} "
+        "offers is allowed; most fail on}: {rule}"
+    ),
     "why.layout": "no layout divides as asked: {reasons}",
     "why.layout.none": "no number of GPUs allows one",
     "why.memory": (
@@ -352,7 +387,11 @@ _WHY = {
     "why.throughput": "The most possible is {needed} tokens/s instead of {now}.",
     "relax.days": "{days:,.1f} days",
     "relax.stock.now": "what is known or assumed",
-    "relax.stock": "{nodes:,} nodes of {offer}",
+    "relax.stock": "{nodes:,} {nodes:node|nodes} of {offer}",
+    "range.per-node": "{limit} a node",
+    "range.least": "at least {least:,.0f}",
+    "range.most": "at most {most:,.0f}",
+    "range.between": "{least:,.0f} to {most:,.0f}",
 }
 
 MESSAGES: dict[str, str] = (

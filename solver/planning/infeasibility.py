@@ -19,6 +19,7 @@ from solver.performance.parallelism import explain_divisibility
 from solver.plan import Explanation
 from solver.planning.memory_miss import MemoryMiss, levers, nearest_memory_miss
 from solver.planning.relaxing import in_force, without
+from solver.ranges import Range
 from solver.rules import rule
 from solver.scenario.scenario import Objective, Scenario
 from solver.search import limits_of, search
@@ -164,17 +165,31 @@ def _option(opening: Opening) -> Any:
 def _pins(opening: Opening, user: Any) -> Described:
     layouts, row = opening.table.layouts, opening.row
     degrees = ("tp", "pp", "cp", "ep", "dp")
-    now = {
-        axis: list(wanted.values) if wanted.values else [wanted.min, wanted.max]
-        for axis, wanted in sorted(user.parallelism.items())
-    }
+    now = [f"{axis} {_range(r)}" for axis, r in sorted(user.parallelism.items())]
+    if user.recompute is not None:
+        now.append(f"recompute {' or '.join(user.recompute)}")
     needed = " ".join(f"{d} {int(getattr(layouts, d)[row])}" for d in degrees)
-    return {"now": str(now) if now else None, "needed": needed, "unit": "layout"}
+    return {"now": ", ".join(now) or None, "needed": needed, "unit": "layout"}
+
+
+def _range(limit: Range) -> str:
+    """A limit in words: 'at most 8', '4 or 8'."""
+    if limit.values is not None:
+        return " or ".join(f"{value:,}" for value in limit.values)
+    if limit.min is None:
+        return sentence("range.most", most=limit.max)
+    if limit.max is None:
+        return sentence("range.least", least=limit.min)
+    if limit.min == limit.max:
+        return f"{limit.min:,.0f}"
+    return sentence("range.between", least=limit.min, most=limit.max)
 
 
 def _gpus(opening: Opening, user: Any) -> Described:
-    bounds = dict.fromkeys((user.gpus.min, user.gpus.max))
-    now = "–".join("" if b is None else f"{b:g}" for b in bounds)
+    limits = [_range(user.gpus)] if user.gpus != Range() else []
+    if user.gpus_per_node != Range():
+        limits.append(sentence("range.per-node", limit=_range(user.gpus_per_node)))
+    now = ", ".join(limits)
     needed = int(opening.table.layouts.gpus[opening.row])
     return {"now": now, "needed": f"{needed}", "needed_value": needed, "unit": "GPUs"}
 

@@ -9,6 +9,7 @@ from solver.hardware import calibration_for, pcie_rate_is_assumed
 from solver.messages import sentence
 from solver.options import Option
 from solver.plan import Message
+from solver.provenance import source_text
 from solver.setting import Setting
 
 if TYPE_CHECKING:
@@ -77,7 +78,9 @@ def _purchase(option: Option) -> list[Message]:
 def _prices(option: Option, tier: StorageTier) -> list[Message]:
     found = []
     if is_estimate(option.offer.source):
-        found.append(note("warning.price-estimate", source=option.offer.source))
+        found.append(
+            note("warning.price-estimate", source=source_text(option.offer.source))
+        )
     if tier.usd_per_gb_month is None:
         found.append(note("warning.storage-price-unknown", tier=tier.name))
     return found

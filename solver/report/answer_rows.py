@@ -6,6 +6,7 @@ from typing import Any
 
 from solver.messages import has_text, sentence
 from solver.plan import Alternative, Message, Plan, PlanResult
+from solver.provenance import source_text
 from solver.report.explanation_rows import explanation_parts
 from solver.report.figures import (
     Grid,
@@ -16,6 +17,7 @@ from solver.report.figures import (
     label,
     region_text,
     servers_text,
+    where_text,
 )
 from solver.report.plan_rows import plan_sections
 from solver.units import format_duration_s, format_usd
@@ -25,6 +27,9 @@ __all__ = ["headline", "message_section", "page"]
 
 _RANGES = frozenset(("nodes", "batch"))
 """Axes of which the least and the most value are given."""
+
+_SHOWN_IN_DAYS = 0.05
+"""Least difference, days, that one decimal of a day shows."""
 
 _MOST_VALUES = 4
 """Longest list of an axis's values that is printed in full."""
@@ -57,8 +62,7 @@ def headline(result: PlanResult) -> str:
     decision = sentence(
         "headline.use" if plan.purchase == "owned" else "headline.rent",
         what=servers_text(plan.nodes, plan.gpus_per_node, plan.gpu),
-        provider=plan.provider,
-        region=region_text(plan.region),
+        where=where_text(plan.provider, plan.region),
         cost=format_usd(plan.cost_usd),
         duration=duration_text(plan.duration_days),
     )
@@ -167,8 +171,7 @@ def _alternative(alternative: Alternative) -> tuple[str, ...]:
     text = sentence(
         "value.alternative",
         what=servers_text(plan.nodes, plan.gpus_per_node, plan.gpu),
-        provider=plan.provider,
-        region=region_text(plan.region),
+        place=_place(plan),
         purchase=label("purchase", plan.purchase),
     )
     if alternative.kind == "batch":
@@ -179,8 +182,23 @@ def _alternative(alternative: Alternative) -> tuple[str, ...]:
         label("alternative", alternative.kind),
         text,
         f"{'+' if usd >= 0 else ''}{format_usd(usd, 0 if abs(usd) >= 100 else None)}",
-        f"{alternative.duration_change_days:+,.1f}",
+        _change(alternative.duration_change_days),
     )
+
+
+def _change(days: float) -> str:
+    """Return a difference of durations with its sign; days have no unit."""
+    if abs(days) >= _SHOWN_IN_DAYS or not days:
+        return f"{days:+,.1f}"
+    return f"{'+' if days > 0 else '-'}{duration_text(abs(days))}"
+
+
+def _place(plan: Plan) -> str:
+    """Return provider and region in short."""
+    region = region_text(plan.region)
+    if region != plan.region:  # not stated
+        return plan.provider
+    return sentence("value.alternative.place", provider=plan.provider, region=region)
 
 
 def message_section(section_id: str, messages: tuple[Message, ...]) -> Section:
@@ -190,7 +208,10 @@ def message_section(section_id: str, messages: tuple[Message, ...]) -> Section:
 
 def _provenance(plan: Plan, versions: dict[str, str]) -> Section:
     """Return where the figures come from, and what computed them."""
-    rows = [Row(label("provenance", k), v) for k, v in plan.provenance.items()]
+    rows = [
+        Row(label("provenance", name), source_text(source))
+        for name, source in plan.provenance.items()
+    ]
     if versions:
         text = ", ".join(f"{name} {version}" for name, version in versions.items())
         rows.append(Row(sentence("row.versions"), text))

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from solver.report.figures import Grid, Page, Row, Section
+from solver.report.wrapping import Breakable
 
 __all__ = ["as_ascii", "render"]
 
@@ -74,7 +75,7 @@ def render(page: Page, *, width: int = 80, color: bool = False) -> str:
         markup=False,
     )
     style = "bold green" if page.good else "bold yellow"
-    console.print(Text(page.headline, style=style))
+    console.print(Breakable(page.headline, style=style))
     for block in _blocks(page, width):
         console.print()
         console.print(block)
@@ -139,7 +140,7 @@ def _grid(grid: Grid) -> Table:
             no_wrap=right,
         )
     for row in grid.rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Breakable(cell) for cell in row))
     return table
 
 
@@ -149,7 +150,9 @@ def _sentences(section: Section) -> Table:
     table.add_column(width=1, style="yellow")
     table.add_column(ratio=1, overflow="fold")
     for row in section.rows:
-        table.add_row("!" if section.id == "section.warnings" else "·", Text(row.value))
+        table.add_row(
+            "!" if section.id == "section.warnings" else "·", Breakable(row.value)
+        )
     return table
 
 
@@ -159,7 +162,7 @@ def _facts(section: Section) -> Table:
     table.add_column(width=_LABEL_WIDTH, style="dim", overflow="fold")
     table.add_column(ratio=1, overflow="fold")
     for row in section.rows:
-        value = Text(row.value)
+        value = Breakable(row.value)
         if row.note:
             value.append(f"  {row.note}", style="dim")
         table.add_row(row.label, value)

@@ -26,11 +26,20 @@ __all__ = [
     "percent",
     "region_text",
     "servers_text",
+    "time_of_whole",
+    "time_rows",
+    "where_text",
 ]
 
 _NEGLIGIBLE = 5e-4
 """Parts below this share of the whole are printed as '<0.1%'."""
 
+_ONE_HOUR = 1 / 24
+_SHOWN_IN_HOURS = 2.0
+"""Days from which a duration is shown in days."""
+
+_NOT_REGIONS = frozenset(("unstated", "default", "local"))
+"""What stands for a region where a price list, or an offer, names none."""
 
 _SPELLED = {"pcie": "PCIe", "ada": "Ada", "ti": "Ti", "super": "Super"}
 """Parts of GPU names that are not all capitals."""
@@ -159,7 +168,13 @@ def gpu_name(gpu_id: str) -> str:
 
 def region_text(region: str) -> str:
     """Return a region as shown; some price lists do not state theirs."""
-    return sentence("value.region.unstated") if region == "unstated" else region
+    return sentence("value.region.unstated") if region in _NOT_REGIONS else region
+
+
+def where_text(provider: str, region: str) -> str:
+    """Return provider and region as part of a sentence: ``aws in us-east-1``."""
+    stated = "" if region not in _NOT_REGIONS else ".unstated"
+    return sentence(f"value.where{stated}", provider=provider, region=region)
 
 
 def layers_text(layers_per_stage: tuple[int, ...]) -> str:
@@ -202,6 +217,31 @@ def part_rows(
 def of_whole(size: float, whole: float, unit: str) -> str:
     """Return a part of a whole with as many decimals as all of its parts have."""
     return f"{size:,.{_decimals(whole)}f} {unit}"
+
+
+def time_rows(parts_days: dict[str, float], whole_days: float) -> tuple[Row, ...]:
+    """Return one row a part of a duration that is not zero, as `part_rows`.
+
+    All have the unit of the whole but those under an hour, which would be 0.01 of it.
+    """
+    return tuple(
+        Row(
+            label("part", name),
+            time_of_whole(days, whole_days),
+            share=days / whole_days if whole_days > 0 else 0.0,
+        )
+        for name, days in parts_days.items()
+        if days
+    )
+
+
+def time_of_whole(days: float, whole_days: float) -> str:
+    """Return a part of a duration: in days, in hours, or as short as it is."""
+    if whole_days < _ONE_HOUR or abs(days) < _ONE_HOUR:
+        return format_duration_s(days * DAY)
+    if whole_days < _SHOWN_IN_HOURS:
+        return of_whole(days * 24.0, whole_days * 24.0, "hours")
+    return of_whole(days, whole_days, "days")
 
 
 def servers_text(nodes: int, gpus_per_node: int, gpu_id: str) -> str:

@@ -15,9 +15,12 @@ from solver.report.figures import (
     percent,
     region_text,
     servers_text,
+    time_of_whole,
+    time_rows,
 )
 from solver.units import (
     GB,
+    MONTH_HOURS,
     format_bytes,
     format_count,
     format_duration_s,
@@ -84,13 +87,18 @@ def _place(plan: Plan) -> str:
 
 
 def _price(plan: Plan) -> str:
-    """Return what a GPU and a node cost an hour."""
+    """Return what a GPU and a node cost, by the unit in which they are billed."""
     if plan.purchase == "owned" and not plan.usd_per_gpu_hour:
         return sentence("value.price.free")
+    usd_per_node_hour = plan.usd_per_gpu_hour * plan.gpus_per_node
+    gpu_hour = format_usd(plan.usd_per_gpu_hour)
+    if plan.billing_unit == "month":
+        month = format_usd(usd_per_node_hour * MONTH_HOURS)
+        return sentence("value.price.month", node_month=month, gpu_hour=gpu_hour)
     return sentence(
-        "value.price",
-        gpu_hour=format_usd(plan.usd_per_gpu_hour),
-        node_hour=format_usd(plan.usd_per_gpu_hour * plan.gpus_per_node),
+        "value.price.hour" if plan.billing_unit == "hour" else "value.price",
+        gpu_hour=gpu_hour,
+        node_hour=format_usd(usd_per_node_hour),
     )
 
 
@@ -188,14 +196,12 @@ def _step(plan: Plan) -> Section:
 def _duration(plan: Plan) -> Section:
     """Return how long everything takes, by part."""
     whole = plan.duration_days
-    scale, unit = (24.0, "hours") if whole < 2 else (1.0, "days")
-    parts = {name: days * scale for name, days in plan.duration_parts_days.items()}
     rows = [
-        *part_rows(parts, unit),
-        Row(sentence("row.total"), of_whole(whole * scale, whole * scale, unit)),
+        *time_rows(plan.duration_parts_days, whole),
+        Row(sentence("row.total"), time_of_whole(whole, whole)),
     ]
     if plan.duration_p90_days is not None:
-        p90 = of_whole(plan.duration_p90_days * scale, whole * scale, unit)
+        p90 = time_of_whole(plan.duration_p90_days, whole)
         rows.append(Row(sentence("row.p90"), p90))
     rows.append(Row(sentence("row.steps"), f"{plan.steps:,}"))
     size = format_bytes(plan.checkpoint_gb * GB)

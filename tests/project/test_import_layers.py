@@ -12,7 +12,7 @@ from tests.project.source import ROOT, module_name, python_files, tree_of
 
 LAYERS: list[set[str]] = [
     {"errors", "ranges", "units", "resources"},
-    {"messages", "plan", "yaml_source"},
+    {"messages", "plan", "provenance", "yaml_source"},
     {"rules", "catalog", "scenario"},
     {"performance", "cost"},
     {

@@ -1,0 +1,23 @@
+"""Where a figure comes from, as it is shown."""
+
+from __future__ import annotations
+
+import re
+
+from solver.messages import sentence
+
+__all__ = ["source_text"]
+
+_MEMORY = re.compile(
+    r"(?:^|(?<=[;,:] )|(?<=\()|(?<=\bfrom ))memory(?=$|[:;,)]| \()", re.MULTILINE
+)
+"""How the catalog marks a figure that nobody looked up."""
+
+
+def source_text(source: str) -> str:
+    """Return a source of the catalog in words for the reader of a report.
+
+    The catalog marks what was not looked up with the word 'memory', which beside
+    gigabytes of memory is misread.
+    """
+    return _MEMORY.sub(sentence("source.memory"), source)

@@ -19,9 +19,9 @@ from solver.verify.violation import Violation
 from tests.planning.jobs import A100, H100, catalog, job
 
 
-def solve(**keys: Any) -> Any:
+def solve(offers: list[dict[str, Any]] | None = None) -> Any:
     """The answer of the toy job on two offers."""
-    return plan_job(job([A100, H100], **keys), catalog(), alternatives=0)
+    return plan_job(job(offers or [A100, H100]), catalog(), alternatives=0)
 
 
 def test_a_plan_that_fails_its_certificate_is_a_bug(
@@ -48,7 +48,7 @@ def test_two_ways_to_different_rows_are_a_bug(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(reduce_module, "best_row_by_reduction", other)
     monkeypatch.setattr(prune_module, "undominated", all_rows)
     with pytest.raises(InternalError, match="different candidates"):
-        solve(objective={"cost": 1, "usd_per_day": 100})
+        solve([A100, {**A100, "name": "b", "usd_per_gpu_hour": 2.01}])
 
 
 def _outcome(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:

@@ -90,8 +90,8 @@ class Plan:
     checkpoint_gb: float
     usd_per_gpu_hour: float
     duration_parts_days: dict[str, float]
-    """training, failures, checkpoints, data_stall, setup, queue, evaluation; they add
-    up to ``duration_days``."""
+    """training, failures, checkpoints, data_stall, setup, queue, delivery,
+    evaluation; they add up to ``duration_days``."""
     checkpoint_interval_s: float | None
     stock_nodes: int
     stock_known: bool
@@ -99,6 +99,8 @@ class Plan:
     """vcpus, ram_gb, local_nvme_tb, nic_gbps of a node and ram_needed_gb."""
     provenance: dict[str, str]
     warnings: tuple[Message, ...]
+    billing_unit: str = "second"
+    """second, hour or month: whole units are paid."""
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as the JSON contract has it; warnings become sentences."""

@@ -133,7 +133,7 @@ def test_figures_are_in_the_sentence() -> None:
     """Tests nodes, stock and host memory as the reader sees them."""
     plan = plan_of(**own({**UNKNOWN, "ram_gb": 640}, stock={"unknown_nodes": 9}))
     texts = {m.id: m.text for m in plan.warnings}
-    assert "takes 1 nodes, and 9 are" in texts["warning.stock-assumed"]
+    assert "takes 1 node, and 9 are" in texts["warning.stock-assumed"]
     assert "640 GB is only 1.0 times" in texts["warning.host-ram"]
 
 

@@ -255,6 +255,7 @@ def _run(
         + layouts.nodes * arrays.node_rate,
         checkpoint_s=setting.checkpoint_fixed_s + size / write,
         restart_s=setting.restart_s + size * copies / read,
+        saved=setting.storage.kept[tier] > 0,
     )
     return _Run(option, tier, rows, stall, evaluation, read, goodput)
 
@@ -262,7 +263,8 @@ def _run(
 def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
     arrays, rows, goodput = setting.arrays.take(run.option), run.rows, run.goodput
     overheads = setting.scenario.overheads
-    fixed, waiting = overheads.setup_s, overheads.setup_s + overheads.queue_s
+    fixed = overheads.setup_s
+    waiting = fixed + overheads.queue_s + arrays.wait_s
     active = goodput.expected_s
     late = late_s(active, goodput.variance_s2, arrays.sigma, setting.z)
     bill = _Bill(setting, arrays, run.tier, rows)

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TYPE_CHECKING
 
-from solver.catalog.supply import stock_limit, storage_options
+from solver.catalog.supply import Stock, stock_by_date, storage_options
 from solver.hardware import precision_supported
+from solver.units import DAY
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
@@ -36,6 +38,10 @@ class Option:
     stock_known: bool
     storage: tuple[StorageTier, ...]
     """Allowed tiers, one at least."""
+    start: date | None = None
+    """Day on which the nodes are delivered; None: they are there today."""
+    wait_s: float = 0.0
+    """Seconds from the plan's day 0 until then."""
 
 
 @dataclass(frozen=True)
@@ -136,40 +142,53 @@ def _allowed_storage(
     return tuple(t for t in tiers if _in(t.kind, limits.storage_kinds))
 
 
-def _join(offer: Offer, scenario: Scenario, catalog: Catalog) -> Option:
+def _variants(offer: Offer, scenario: Scenario, catalog: Catalog) -> list[Option]:
+    """The offer today, and once for each delivery that adds nodes."""
     server = catalog.servers[offer.server]
     region = catalog.regions.get(offer.region)
-    nodes, known = stock_limit(
-        catalog, offer, server, scenario.stock_unknown_nodes, scenario.start_date
-    )
-    if server.network:
-        nodes = max(nodes, scenario.stock_at_least)
-    return Option(
-        offer=offer,
-        server=server,
-        gpu=catalog.gpus[server.gpu],
-        country=region.country if region else None,
-        network=catalog.networks[server.network] if server.network else None,
-        usd_per_node_hour=price_after_discount(scenario, offer, server.gpu),
-        max_nodes=nodes,
-        stock_known=known,
-        storage=_allowed_storage(storage_options(catalog, offer, server), scenario),
-    )
+    price = price_after_discount(scenario, offer, server.gpu)
+    tiers = storage_options(catalog, offer, server)
+    unknown, today = scenario.stock_unknown_nodes, scenario.start_date
+    floor = scenario.stock_at_least if server.network else 0
+    return [
+        Option(
+            offer=offer,
+            server=server,
+            gpu=catalog.gpus[server.gpu],
+            country=region.country if region else None,
+            network=catalog.networks[server.network] if server.network else None,
+            usd_per_node_hour=price,
+            max_nodes=max(stock.nodes, floor),
+            stock_known=stock.known,
+            storage=_allowed_storage(tiers, scenario),
+            start=stock.start,
+            wait_s=_wait_s(stock, today),
+        )
+        for stock in stock_by_date(catalog, offer, server, unknown, today)
+    ]
+
+
+def _wait_s(stock: Stock, today: date) -> float:
+    return 0.0 if stock.start is None else float((stock.start - today).days * DAY)
 
 
 def gather_options(scenario: Scenario, catalog: Catalog) -> OptionSet:
     """All offers of ``catalog`` that ``scenario`` allows, in canonical order.
 
-    ``catalog`` already holds the scenario's own offers (``catalog_for``).
+    ``catalog`` already holds the scenario's own offers (``merged_catalog``). An offer
+    is removed where all its variants are, by what its last delivery breaks.
     """
     usable: list[Option] = []
     removed: Counter[str] = Counter()
     alone: Counter[str] = Counter()
     for offer_id in sorted(catalog.offers):
-        option = _join(catalog.offers[offer_id], scenario, catalog)
-        broken = [r for r, allows in SET_RULES.items() if not allows(option, scenario)]
-        if not broken:
-            usable.append(option)
+        broken: list[str] = []
+        found = len(usable)
+        for option in _variants(catalog.offers[offer_id], scenario, catalog):
+            broken = [r for r, ok in SET_RULES.items() if not ok(option, scenario)]
+            if not broken:
+                usable.append(option)
+        if len(usable) > found:
             continue
         removed[broken[0]] += 1
         if len(broken) == 1:

@@ -62,6 +62,8 @@ class OptionArrays:
     """Interruptions a node and second (spot)."""
     egress_usd: FloatArray
     """Price of bringing the data set there, once."""
+    wait_s: FloatArray
+    """Seconds until the nodes are delivered."""
     host_bytes: FloatArray
     """Host memory of a node; inf where it is not known."""
     sigma: FloatArray
@@ -90,6 +92,8 @@ class StorageArrays:
     """Bytes a node holds; inf for shared tiers."""
     local: FloatArray
     """1 where the tier lies in the nodes."""
+    kept: FloatArray
+    """1 where what is stored outlives the loss of a node."""
     bounced: FloatArray
     """1 where reads pass through host memory (no GPUDirect Storage)."""
 
@@ -211,6 +215,7 @@ class Setting:
                     for o in options
                 ]
             ),
+            wait_s=column([o.wait_s for o in options]),
             host_bytes=column(
                 [o.server.ram_gb * GB if o.server.ram_gb else math.inf for o in options]
             ),
@@ -289,6 +294,7 @@ def storage_arrays(tiers: tuple[StorageTier, ...]) -> StorageArrays:
             t.min_tib * TIB,
             rate(t.capacity_tb, 1e12),
             float(t.kind in LOCAL_KINDS),
+            float(t.outlives_node),
             float(not t.gpudirect),
         )
         for t in tiers

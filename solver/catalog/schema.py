@@ -163,6 +163,9 @@ class StorageTier(Entry):
     min_tib: float = 0.0
     capacity_tb: float | None = None
     """Per node for local tiers; None: as much as is bought."""
+    outlives_node: bool = True
+    """False: what lies there is lost with the node, so that a failure costs the whole
+    run. An owner's 'free and enough' is taken to be safe."""
     gpudirect: bool = False
     """GPUDirect Storage: reads land in GPU memory without the host's bounce buffer."""
     latency_ms: float | None = None
@@ -333,6 +336,10 @@ class OptimizerEntry(Entry):
     master_bytes: float | None = None
     """fp32 copy of the weights; None: whatever the framework keeps."""
     paged: bool = False
+    frameworks: tuple[str, ...] = ()
+    """Ids of the framework classes that can run it; empty: all."""
+    vendors: tuple[str, ...] = ()
+    """Makers of the GPUs that it runs on, as in Gpu.vendor; empty: all."""
     aliases: tuple[str, ...] = ()
 
 

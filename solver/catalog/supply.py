@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol
@@ -28,7 +29,10 @@ __all__ = [
     "egress_usd",
     "interruptions_per_node_hour",
     "merged_catalog",
+    "slowest_local_drive",
     "standard_server",
+    "Stock",
+    "stock_by_date",
     "stock_limit",
     "storage_options",
 ]
@@ -127,16 +131,44 @@ def stock_limit(
     connected = server.network is not None and server.network in catalog.networks
     most = None if connected else 1
     stock = offer.max_nodes
-    if stock is None and offer.available:
-        stock = sum(
+    if offer.available:
+        there = sum(
             delivery.nodes
             for delivery in offer.available
             if on is None or delivery.start is None or delivery.start <= on
         )
+        stock = there if stock is None else min(stock, there)
     known = stock is not None
     if stock is None:
         stock = 1 if offer.marketplace else unknown_nodes
     return (stock if most is None else min(stock, most)), known
+
+
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """Nodes of an offer from a day on."""
+
+    start: date | None
+    """None: today."""
+    nodes: int
+    known: bool
+
+
+def stock_by_date(
+    catalog: Catalog, offer: Offer, server: Server, unknown_nodes: int, today: date
+) -> tuple[Stock, ...]:
+    """Return the stock of an offer today and after each delivery that adds to it.
+
+    A job keeps its size, so it starts small today or waits for a delivery. At least
+    one entry; what is not there today has 0 nodes.
+    """
+    later = {d.start for d in offer.available if d.start and d.start > today}
+    found: list[Stock] = []
+    for day in (today, *sorted(later)):
+        nodes, known = stock_limit(catalog, offer, server, unknown_nodes, day)
+        if not found or nodes > found[-1].nodes:
+            found.append(Stock(None if day == today else day, nodes, known))
+    return tuple(found)
 
 
 def storage_options(
@@ -166,10 +198,23 @@ def storage_options(
 
 def _free_storage(catalog: Catalog) -> tuple[StorageTier, ...]:
     """Return the slowest generic local drive, free and large enough."""
-    drives = [t for t in catalog.storage.values() if t.kind == "local_nvme"]
-    drives.sort(key=lambda t: (t.read_gb_per_s_per_node, t.gpudirect, t.id))
-    free = {"usd_per_gb_month": 0.0, "capacity_tb": None}
-    return tuple(tier.model_copy(update=free) for tier in drives[:1])
+    drive = slowest_local_drive(catalog)
+    free = {"usd_per_gb_month": 0.0, "capacity_tb": None, "outlives_node": True}
+    return () if drive is None else (drive.model_copy(update=free),)
+
+
+def slowest_local_drive(catalog: Catalog) -> StorageTier | None:
+    """Return the slowest generic local NVMe: whose drives a node has is not known."""
+    drives = [
+        tier
+        for tier in catalog.storage.values()
+        if tier.kind == "local_nvme" and not tier.provider
+    ]
+    return min(
+        drives,
+        key=lambda tier: (tier.read_gb_per_s_per_node, tier.gpudirect, tier.id),
+        default=None,
+    )
 
 
 def interruptions_per_node_hour(catalog: Catalog, offer: Offer) -> float:

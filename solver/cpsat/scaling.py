@@ -17,15 +17,16 @@ from numpy.typing import ArrayLike
 from solver.cpsat.table import MAX_SCALED, IntArray
 from solver.errors import InternalError
 
-UNIT_SHARE = 1e-5
-"""Largest unit, as a share of the cheapest feasible candidate."""
+UNIT_SHARE = 1e-9
+"""Largest unit, as a share of the cheapest feasible candidate: fine enough that plans
+of different cost or finish are never tied by rounding."""
 
 FREE_UNIT = 1e-4
 """Unit of a column whose cheapest value is 0: a hundredth of a cent, 0.1 ms."""
 
 
 def unit_for(cheapest: float, largest: float = 0.0) -> float:
-    """Return the unit of a column: a power of ten, at most 1e-5 of ``cheapest``.
+    """Return the unit of a column: a power of ten, at most 1e-9 of ``cheapest``.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ def unit_for(cheapest: float, largest: float = 0.0) -> float:
     largest
         Largest value in the column, or the largest sum that will be formed. The unit
         is widened by powers of ten until that fits `MAX_SCALED`; the caller sees it in
-        the unit returned and says so where it passes 1e-5 of the cheapest.
+        the unit returned and says so where it passes 1e-9 of the cheapest.
 
     Raises
     ------

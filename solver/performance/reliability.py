@@ -68,7 +68,11 @@ def best_interval_s(rate: Any, checkpoint_s: Any) -> FloatArray:
 
 
 def expected_run(
-    work_s: Any, failure_rate_per_s: Any, checkpoint_s: Any, restart_s: Any
+    work_s: Any,
+    failure_rate_per_s: Any,
+    checkpoint_s: Any,
+    restart_s: Any,
+    saved: Any = True,
 ) -> Goodput:
     """Expected finish of ``work_s`` seconds of work, the interval chosen best, (n,).
 
@@ -81,6 +85,9 @@ def expected_run(
     checkpoint_s, restart_s
         Seconds d that training stands still for a checkpoint, and seconds R from a
         failure until work goes on, (n,).
+    saved
+        Whether a checkpoint outlives the failure, (n,); if not, the run starts anew
+        and its end is all that is saved.
 
     Notes
     -----
@@ -101,7 +108,9 @@ def expected_run(
     rate, restart = np.where(possible, rate, 0.0), np.where(possible, restart, 0.0)
     # without a cost of checkpoints the best interval is 0: a microsecond will do
     cost_or_some = np.maximum(cost, 1e-6)
-    interval = np.minimum(best_interval_s(rate, cost_or_some), np.maximum(work, 1e-9))
+    whole = np.maximum(work, 1e-9)
+    interval = np.minimum(best_interval_s(rate, cost_or_some), whole)
+    interval = np.where(saved, interval, whole)
     span = interval + cost
     exponent = np.minimum(rate * span, _LARGEST_EXPONENT)
     tiny = exponent < 1e-12

@@ -6,7 +6,6 @@ one-row array; none is read from the solver.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -42,7 +41,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         purchase=option.offer.purchase,
         gpu=option.gpu.id,
         server=server.id,
-        start=None,
+        start=option.start.isoformat() if option.start else None,
         nodes=int(one.layouts.nodes[0]),
         gpus=int(one.layouts.gpus[0]),
         gpus_per_node=server.gpus_per_node,
@@ -80,12 +79,13 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         checkpoint_gb=setting.checkpoint_bytes / GB,
         usd_per_gpu_hour=option.usd_per_node_hour / server.gpus_per_node,
         duration_parts_days=_duration_parts(setting, one),
-        checkpoint_interval_s=_finite(float(one.interval_s[0])),
+        checkpoint_interval_s=_interval_s(one),
         stock_nodes=option.max_nodes,
         stock_known=option.stock_known,
         host=_host(setting, option, one.layouts),
         provenance=provenance_of(setting, option, tier),
         warnings=plan_warnings(setting, option, tier, one),
+        billing_unit=option.offer.billing_unit,
     )
 
 
@@ -93,8 +93,11 @@ def _bare_region(region_id: str) -> str:
     return region_id.partition("/")[2] or region_id
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _interval_s(one: CandidateTable) -> float | None:
+    """Work between checkpoints; None where only the end of the run is saved."""
+    work = one.training_s[0] + one.stall_s[0] + one.evaluation_s[0]
+    interval = float(one.interval_s[0])
+    return interval if interval < work else None
 
 
 def layout_plan(setting: Setting, layouts: Layouts) -> LayoutPlan:
@@ -151,6 +154,7 @@ def _duration_parts(setting: Setting, one: CandidateTable) -> dict[str, float]:
         "failures": one.failures_s[0],
         "setup": setting.scenario.overheads.setup_s,
         "queue": setting.scenario.overheads.queue_s,
+        "delivery": setting.arrays.wait_s[one.option[0]],
     }
     return {name: float(value / DAY) for name, value in seconds.items()}
 
@@ -158,10 +162,10 @@ def _duration_parts(setting: Setting, one: CandidateTable) -> dict[str, float]:
 def _p90_days(setting: Setting, one: CandidateTable) -> float:
     """Duration that nine of ten runs keep: the model's error and failures."""
     overheads = setting.scenario.overheads
-    fixed = overheads.setup_s + overheads.queue_s
+    fixed = overheads.setup_s + overheads.queue_s + setting.arrays.wait_s[one.option]
     sigma = setting.arrays.sigma[one.option]
     late = late_s(one.duration_s - fixed, one.failure_variance_s2, sigma, P90_Z)
-    return float((fixed + late[0]) / DAY)
+    return float((fixed + late)[0] / DAY)
 
 
 def _host(setting: Setting, option: Any, layouts: Layouts) -> dict[str, float | None]:

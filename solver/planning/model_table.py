@@ -10,6 +10,7 @@ import numpy as np
 from solver.candidates import CandidateTable, objective_values
 from solver.cpsat.scaling import scale_down, scale_up, unit_for
 from solver.cpsat.table import (
+    MAX_SCALED,
     AllowedSet,
     AllowedValues,
     Bound,
@@ -60,7 +61,7 @@ class Scale:
 def scale_of(
     setting: Setting, floor: tuple[float, float], table: CandidateTable
 ) -> Scale:
-    """Units at most 1e-5 of the cheapest and the soonest candidate.
+    """Units at most 1e-9 of the cheapest and the soonest candidate.
 
     ``floor`` bounds cost (USD) and duration (s) of every candidate from below, by
     catalog and job alone.
@@ -199,10 +200,28 @@ def _index(labels: tuple[str, ...], label: str) -> int:
     return labels.index(label) if label in labels else -1
 
 
+def _at_most(limit: float, unit: float, column: IntArray) -> int:
+    """The limit in units, down; never below a candidate that meets it exactly.
+
+    The search compares true figures and keeps what meets the limit; rounding spent
+    amounts up and the limit down must not refuse a plan that is right at it.
+    """
+    return max(int(min(limit / unit, MAX_SCALED)), int(column.max(initial=0)))
+
+
+def _at_least(limit: float, unit: float, column: IntArray) -> int:
+    """The floor in units, up; never above a candidate that meets it exactly."""
+    floor = int(min(np.ceil(limit / unit), MAX_SCALED))
+    return min(floor, int(column.min(initial=floor)))
+
+
 def requirements_of(
-    scenario: Scenario, setting: Setting, scale: Scale
+    scenario: Scenario, setting: Setting, scale: Scale, table: JobTable
 ) -> tuple[Requirement, ...]:
-    """The scenario's limits as rows on the table's integers."""
+    """The scenario's limits as rows on the integers of ``table``.
+
+    Every candidate of the table meets deadline, budget and floors in true figures.
+    """
     user = scenario.constraints
     uncertain = user.confidence != 0.5
     found: list[Requirement] = [
@@ -211,17 +230,19 @@ def requirements_of(
     ]
     if user.deadline_s is not None:
         name = "duration_at_confidence" if uncertain else "duration"
-        upper = int(scale_down(user.deadline_s, scale.seconds))
+        upper = _at_most(user.deadline_s, scale.seconds, table.quantity(name))
         found.append(Bound("deadline", name, upper=upper))
     if user.budget_usd is not None:
         name = "cost_at_confidence" if uncertain else "cost"
-        upper = int(scale_down(user.budget_usd, scale.usd))
+        upper = _at_most(user.budget_usd, scale.usd, table.quantity(name))
         found.append(Bound("budget", name, upper=upper))
     if user.min_tokens_per_s is not None:
-        lower = int(scale_up(user.min_tokens_per_s, TOKEN_UNIT))
+        pace = table.quantity("tokens_per_s")
+        lower = _at_least(user.min_tokens_per_s, TOKEN_UNIT, pace)
         found.append(Bound("throughput", "tokens_per_s", lower=lower))
     if user.storage_min_read_bytes_per_s is not None:
-        lower = int(scale_up(user.storage_min_read_bytes_per_s, READ_UNIT))
+        reads = table.quantity("storage_read")
+        lower = _at_least(user.storage_min_read_bytes_per_s, READ_UNIT, reads)
         found.append(Bound("storage", "storage_read", lower=lower))
     found += _ranges("gpus", "gpus", user.gpus)
     found += _ranges("gpus", "gpus_per_node", user.gpus_per_node)

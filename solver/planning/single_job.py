@@ -132,7 +132,7 @@ def choose(
     with phases.measure("model build"):
         scale = model_table.scale_of(setting, floor_of(setting), table)
         whole = model_table.job_table(setting, table, scale)
-        requirements = model_table.requirements_of(scenario, setting, scale)
+        requirements = model_table.requirements_of(scenario, setting, scale, whole)
         levels = model_table.objective_levels(scenario)
         spent = [term.quantity for level in levels for term in level]
         kept = undominated(whole, requirements, spent)

@@ -231,7 +231,7 @@ def check_stock(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     """The offer has the nodes, sells as few, and the plan says what is known of it."""
     nodes, is_known = known.stock
     plan = evidence.plan
-    wanted = {"stock_nodes": nodes, "stock_known": is_known, "start": None}
+    wanted = {"stock_nodes": nodes, "stock_known": is_known}
     yield from facts("stock", wanted, plan)
     least = max(1, evidence.offer.min_nodes)
     if type(plan.nodes) is not int or not least <= plan.nodes <= nodes:
@@ -278,6 +278,7 @@ def check_deadline(evidence: Evidence, known: Figures) -> Iterator[Violation]:
         "evaluation": known.evaluation_s / DAY,
         "setup": overheads.setup_s / DAY,
         "queue": overheads.queue_s / DAY,
+        "delivery": known.wait_s / DAY,
     }
     stated = {k: v for k, v in got.items() if k not in ("checkpoints", "failures")}
     yield from figures("deadline", parts, stated)
@@ -302,6 +303,7 @@ def check_budget(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     }
     yield from figures("budget", parts, plan.cost_parts_usd)
     yield from parts_of("budget", "cost_usd", known.cost_usd, plan.cost_parts_usd)
+    yield from facts("budget", {"billing_unit": evidence.offer.billing_unit}, plan)
     size = evidence.server.gpus_per_node
     expected = {
         "cost_usd": known.cost_usd,
@@ -325,8 +327,10 @@ def check_goodput(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     if not (math.isfinite(active) and at_most(work, active)):
         yield Violation("goodput", "failures never let it finish", work, active)
         return
-    plan, interval = evidence.plan, evidence.plan.checkpoint_interval_s
-    if interval is None or not 0 < interval <= work * (1 + INTERVAL_TOLERANCE):
+    plan, stated = evidence.plan, evidence.plan.checkpoint_interval_s
+    interval = work if stated is None else stated
+    is_number = type(interval) in (int, float)
+    if not (is_number and 0 < interval <= work * (1 + INTERVAL_TOLERANCE)):
         message = "no interval between checkpoints, s"
         yield Violation("goodput", message, (0, work), interval)
         return
@@ -341,7 +345,8 @@ def check_goodput(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     if not math.isclose(expected, active, rel_tol=INTERVAL_TOLERANCE):
         message = "the interval does not give this duration, s"
         yield Violation("goodput", message, active, expected)
-    for other in (0.9 * interval, min(1.1 * interval, work)):
+    kept = evidence.tier.outlives_node
+    for other in (0.9 * interval, min(1.1 * interval, work)) if kept else ():
         if _daly_s(known, other) < active * (1 - INTERVAL_TOLERANCE):
             yield Violation("goodput", "another interval is better", other, interval)
     writing = known.checkpoint_s * work / interval

@@ -151,6 +151,9 @@ def _tier(name: str | None, choices: tuple[StorageTier, ...]) -> StorageTier | N
 def _unfit(evidence: Evidence) -> Iterator[Violation]:
     """Choices that the physics could not even be asked about."""
     plan = evidence.plan
+    days = [d.start.isoformat() for d in evidence.offer.available if d.start]
+    if plan.start is not None and plan.start not in days:
+        yield Violation("stock", "nothing is delivered that day", days, plan.start)
     if plan.layout.recompute not in RECOMPUTE:
         yield Violation(
             "parallelism", "no such recomputation", RECOMPUTE, plan.layout.recompute

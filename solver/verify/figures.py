@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from statistics import NormalDist
 
@@ -206,6 +207,7 @@ class Figures:
             failure_rate_per_s=np.array([self.failures_per_s]),
             checkpoint_s=np.array([self.checkpoint_s]),
             restart_s=np.array([self.restart_s]),
+            saved=self.evidence.tier.outlives_node,
         )
 
     @cached_property
@@ -222,7 +224,19 @@ class Figures:
     def fixed_s(self) -> float:
         """Set-up and queue."""
         overheads = self.evidence.scenario.overheads
-        return overheads.setup_s + overheads.queue_s
+        return overheads.setup_s + overheads.queue_s + self.wait_s
+
+    @cached_property
+    def start(self) -> date:
+        """Day on which the nodes are there."""
+        stated = self.evidence.plan.start
+        today = self.evidence.scenario.start_date
+        return date.fromisoformat(stated) if stated else today
+
+    @cached_property
+    def wait_s(self) -> float:
+        """Seconds until the nodes are delivered."""
+        return (self.start - self.evidence.scenario.start_date).days * 86_400.0
 
     @cached_property
     def duration_s(self) -> float:
@@ -356,11 +370,13 @@ class Figures:
         evidence = self.evidence
         offer, scenario = evidence.offer, evidence.scenario
         nodes = offer.max_nodes
-        if nodes is None and offer.available:
-            nodes = 0
-            for delivery in offer.available:
-                if delivery.start is None or delivery.start <= scenario.start_date:
-                    nodes += delivery.nodes
+        if offer.available:
+            there = sum(
+                delivery.nodes
+                for delivery in offer.available
+                if delivery.start is None or delivery.start <= self.start
+            )
+            nodes = there if nodes is None else min(nodes, there)
         known = nodes is not None
         if nodes is None:
             nodes = 1 if offer.marketplace else scenario.stock_unknown_nodes

@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 
 from solver.candidates import CandidateTable, objective_values
-from solver.cpsat.table import AllowedSet, AllowedValues, Bound, JobTable, Term
+from solver.cpsat.table import (
+    AllowedSet,
+    AllowedValues,
+    Bound,
+    JobTable,
+    Term,
+    satisfied,
+)
 from solver.planning import model_table
 from solver.planning.model_table import Scale, canonical_order, job_table
 from solver.planning.single_job import floor_of
@@ -140,14 +147,14 @@ def test_rank_does_not_depend_on_the_order_of_rows() -> None:
 
 @pytest.mark.parametrize("objective", ["cost", "time", {"cost": 1, "usd_per_day": 40}])
 def test_units_are_fine_enough_and_numbers_small_enough(objective: Any) -> None:
-    """Tests that a unit is at most 1e-5 of the least and integers stay below 2^50."""
+    """Tests that a unit is at most 1e-9 of the least and integers stay below 2^50."""
     setting, table = found(objective=objective)
     scale = model_table.scale_of(setting, floor_of(setting), table)
     usd, seconds = floor_of(setting)
-    assert scale.usd <= 1e-5 * usd
-    assert scale.seconds <= 1e-5 * seconds
+    assert scale.usd <= 1e-9 * usd
+    assert scale.seconds <= 1e-9 * seconds
     values = objective_values(setting, table)
-    assert scale.objective <= 1e-5 * values.min()
+    assert scale.objective <= 1e-9 * values.min()
     whole = job_table(setting, table, scale)
     assert all(abs(int(v.max())) < 2**50 for v in whole.quantities.values())
 
@@ -173,7 +180,8 @@ def test_floors_are_below_every_candidate() -> None:
 def rows(constraints: dict[str, Any]) -> list[Any]:
     """The rows of a scenario with these limits, beside memory and stock."""
     setting = toy(A100, H100, constraints=constraints)
-    every = model_table.requirements_of(setting.scenario, setting, SCALE)
+    empty = made()[2].take(np.array([], dtype=np.int64))
+    every = model_table.requirements_of(setting.scenario, setting, SCALE, empty)
     assert list(every[:2]) == [
         Bound("memory", "memory_excess", upper=0),
         Bound("stock", "stock_excess", upper=0),
@@ -308,3 +316,17 @@ def test_ties_are_broken_by_the_other(objective: Any, names: list[str]) -> None:
     """Tests the levels of the three objectives."""
     levels = model_table.objective_levels(job([A100], objective=objective))
     assert levels == tuple((Term(name),) for name in names)
+
+
+def test_rounding_never_refuses_a_candidate_at_its_limit() -> None:
+    """Tests that limits equal to a candidate's own figures let it through."""
+    setting, table, whole = made()
+    row = int(np.argmin(table.cost_usd))
+    limits = {
+        "budget": f"{float(table.cost_usd[row])!r}",
+        "deadline": f"{float(table.duration_s[row]) / 86_400!r} days",
+    }
+    exact = toy(A100, H100, constraints=limits)
+    one = whole.take(np.array([row]))
+    for requirement in model_table.requirements_of(exact.scenario, setting, SCALE, one):
+        assert satisfied(one, requirement).all()

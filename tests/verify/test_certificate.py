@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import pytest
@@ -263,11 +264,17 @@ def test_layers_placed_by_cost() -> None:
 
 
 def test_nodes_delivered_later_are_not_in_stock() -> None:
-    """Tests that a plan for today can't use nodes of next year, nor is one made."""
+    """Tests that nodes of another day are used from that day on, and waited for."""
     text = MONTHLY.replace("max_nodes: 2", "available: [{from: 2099-01-01, nodes: 2}]")
     scenario = scenario_of(text)
     assert verify(example(MONTHLY).plan, scenario, catalog())[0].rule == "stock"
-    assert plan_job(scenario, catalog(), alternatives=0).status == "infeasible"
+    plan = plan_job(scenario, catalog(), alternatives=0).plan
+    assert plan is not None
+    assert plan.start == "2099-01-01"
+    wait = (date(2099, 1, 1) - scenario.start_date).days
+    assert plan.duration_parts_days["delivery"] == wait
+    assert verify(replace(plan, start=None), scenario, catalog())[0].rule == "stock"
+    assert verify(replace(plan, start="2099-01-02"), scenario, catalog())
 
 
 def test_every_rule_has_a_check_and_an_example() -> None:

@@ -163,6 +163,7 @@ def _entry(row: dict[str, str], storage_id: str, kind: str) -> dict[str, Any]:
         "name": row["tier"] if generic else f"{row['provider']} {row['tier']}",
         "provider": "" if generic else slug(row["provider"]),
         "kind": kind,
+        "outlives_node": False if local else None,
         "usd_per_gb_month": 0 if local else number(row["usd_per_gb_month"]),
         "usd_per_mb_per_s_month": number(row["usd_per_mbps_month"]),
         "read_gb_per_s_per_node": read,

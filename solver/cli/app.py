@@ -21,7 +21,7 @@ from typing import Annotated
 
 import typer
 
-from solver.cli import estimate, scenarios, solve
+from solver.cli import accuracy, estimate, scenarios, solve
 from solver.cli.terminal import note, prepare_streams, write
 from solver.errors import GpuplanError, InputError, Issue
 
@@ -40,6 +40,7 @@ app = typer.Typer(
 )
 app.command("solve")(solve.solve)
 app.command("estimate")(estimate.estimate)
+app.command("accuracy")(accuracy.accuracy)
 app.add_typer(scenarios.app, name="scenarios")
 
 

@@ -1,5 +1,7 @@
 """The English texts; `solver.messages` says how they are used."""
 
+from solver.messages.en_accuracy import ACCURACY
+
 __all__ = ["MESSAGES"]
 
 _HEADLINES = {
@@ -407,5 +409,6 @@ MESSAGES: dict[str, str] = (
     | _WHY
     | _WARNINGS
     | _NOTICES
+    | ACCURACY
 )
 """Message id to format string."""

@@ -14,7 +14,13 @@ from typing import Any
 from solver.errors import InternalError, Issue
 from solver.plan import SCHEMA_VERSION, PlanResult
 
-__all__ = ["errors_as_json", "object_as_json", "result_as_json", "rows_as_json"]
+__all__ = [
+    "errors_as_json",
+    "fields_as_json",
+    "object_as_json",
+    "result_as_json",
+    "rows_as_json",
+]
 
 
 def result_as_json(result: PlanResult) -> str:
@@ -30,6 +36,11 @@ def object_as_json(name: str, data: dict[str, Any]) -> str:
 def rows_as_json(rows: Iterable[dict[str, Any]]) -> str:
     """Return the rows of a command that lists."""
     return _dump({"ok": True, "schema_version": SCHEMA_VERSION, "rows": list(rows)})
+
+
+def fields_as_json(data: dict[str, Any]) -> str:
+    """Return several named objects of a command that is no solve."""
+    return _dump({"ok": True, "schema_version": SCHEMA_VERSION, **data})
 
 
 def errors_as_json(issues: Iterable[Issue]) -> str:

@@ -1,0 +1,1 @@
+"""Predictions held against published (or one's own) measurements."""

@@ -1,0 +1,274 @@
+"""Scores: errors by group, fits against out of memory, and regret."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "FitCounts",
+    "GroupScore",
+    "Outcome",
+    "Regret",
+    "fit_counts",
+    "group_scores",
+    "regrets",
+    "score",
+]
+
+GOOD = "good"
+FITS_BELOW = 0.90
+"""Share of usable memory up to which a layout is said to fit; tight above."""
+
+RELIABLE_MFU = 0.15
+"""Runs below this measured MFU are bound by the host and by latency."""
+
+DIMENSIONS = (
+    "quality",
+    "class",
+    "framework",
+    "kind",
+    "precision",
+    "gpu",
+    "source",
+)
+"""What groups are made by; ``class`` are the families that have a common bar."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One measurement and its prediction."""
+
+    id: str
+    source: str
+    metric: str
+    """step_time | memory | run."""
+    unit: str
+    measured: float | None
+    predicted: float
+    quality: str
+    labels: Mapping[str, str]
+    """What it is grouped by: gpu, precision, kind, framework, class."""
+    assumed: Mapping[str, str]
+    parts: Mapping[str, float]
+    layout: Mapping[str, int]
+    mfu: float | None = None
+    """Measured model FLOP/s over the peak."""
+    capacity: float | None = None
+    fits: bool | None = None
+    """Whether it ran, in measurements of memory."""
+    choice: tuple[object, ...] = ()
+    """What runs share that differ in layout only."""
+
+    @property
+    def error_pct(self) -> float | None:
+        """Predicted over measured - 1, per cent."""
+        if not self.measured:
+            return None
+        return 100.0 * (self.predicted / self.measured - 1.0)
+
+    @property
+    def verdict(self) -> str | None:
+        """fits, tight or impossible, in measurements of memory."""
+        if self.capacity is None:
+            return None
+        share = self.predicted / self.capacity
+        if share <= FITS_BELOW:
+            return "fits"
+        return "tight" if share <= 1.0 else "impossible"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The row for ``--json`` and ``--csv``."""
+        return {
+            "id": self.id,
+            "source": self.source,
+            "metric": self.metric,
+            "unit": self.unit,
+            "measured": self.measured,
+            "predicted": self.predicted,
+            "error_pct": self.error_pct,
+            "quality": self.quality,
+            **self.labels,
+            "mfu": self.mfu,
+            "fits": self.fits,
+            "verdict": self.verdict,
+            "capacity": self.capacity,
+            "parts": dict(self.parts),
+            "assumed": dict(self.assumed),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class GroupScore:
+    """Errors of one group; percentages."""
+
+    metric: str
+    by: str
+    value: str
+    n: int
+    mape: float
+    median_ape: float
+    bias: float
+    p90: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """The group for ``--json``."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class FitCounts:
+    """How often runs of a kind were called fitting, tight and impossible."""
+
+    rows: str
+    """good | all: which rows are counted."""
+    measured: str
+    """ran | out_of_memory."""
+    fits: int
+    tight: int
+    impossible: int
+
+    @property
+    def n(self) -> int:
+        """Runs counted."""
+        return self.fits + self.tight + self.impossible
+
+    def as_dict(self) -> dict[str, Any]:
+        """The line for ``--json``."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Regret:
+    """How much slower the layouts are that the model would pick, per cent."""
+
+    rows: str
+    """tuned_and_plain | launch_bound | nanotron."""
+    groups: int
+    mean: float
+    median: float
+    worst: float
+    best_picked: int
+    """Groups in which the fastest layout is picked."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The line for ``--json``."""
+        return asdict(self)
+
+
+def score(metric: str, by: str, value: str, ratios: Sequence[float]) -> GroupScore:
+    """Scores of predicted over measured; bias is the median less 1, in per cent."""
+    array = np.asarray(ratios, dtype=float)
+    error = 100.0 * np.abs(array - 1.0)
+    return GroupScore(
+        metric=metric,
+        by=by,
+        value=value,
+        n=len(array),
+        mape=float(error.mean()),
+        median_ape=float(np.median(error)),
+        bias=float(100.0 * (np.median(array) - 1.0)),
+        p90=float(np.percentile(error, 90)),
+    )
+
+
+def group_scores(outcomes: Iterable[Outcome]) -> list[GroupScore]:
+    """Scores by metric: of all good rows, then by each dimension.
+
+    Only good rows count, but under ``quality``.
+    """
+    ratios: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for outcome in outcomes:
+        if outcome.measured is None:
+            continue
+        ratio = outcome.predicted / outcome.measured
+        ratios[outcome.metric, "quality", outcome.quality].append(ratio)
+        if outcome.quality != GOOD:
+            continue
+        ratios[outcome.metric, "all", "all"].append(ratio)
+        ratios[outcome.metric, "source", outcome.source].append(ratio)
+        for name, value in outcome.labels.items():
+            ratios[outcome.metric, name, value].append(ratio)
+    order = {name: i for i, name in enumerate(("all", *DIMENSIONS))}
+    keys = sorted(ratios, key=lambda k: (_METRICS.index(k[0]), order[k[1]], k[2]))
+    return [score(*key, ratios[key]) for key in keys]
+
+
+_METRICS = ("step_time", "memory", "run")
+
+
+def fit_counts(outcomes: Iterable[Outcome]) -> list[FitCounts]:
+    """The table of what ran and what did not against what was predicted."""
+    counts: dict[tuple[str, str], dict[str, int]] = {}
+    for rows in (GOOD, "all"):
+        for measured in ("ran", "out_of_memory"):
+            counts[rows, measured] = {"fits": 0, "tight": 0, "impossible": 0}
+    for outcome in outcomes:
+        verdict = outcome.verdict
+        if verdict is None or outcome.fits is None or outcome.quality == "exclude":
+            continue
+        measured = "ran" if outcome.fits else "out_of_memory"
+        counts["all", measured][verdict] += 1
+        if outcome.quality == GOOD:
+            counts[GOOD, measured][verdict] += 1
+    return [
+        FitCounts(rows, measured, count["fits"], count["tight"], count["impossible"])
+        for (rows, measured), count in counts.items()
+    ]
+
+
+def regrets(outcomes: Iterable[Outcome]) -> list[Regret]:
+    """Regret over good runs that differ in layout only.
+
+    Runs that share everything but the layout make a group; the layout with the least
+    predicted time is picked, and its measured time compared with the best one's.
+    """
+    groups: dict[tuple[object, ...], list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        if outcome.metric == "step_time" and outcome.quality == GOOD:
+            groups[outcome.choice].append(outcome)
+    found: dict[str, list[float]] = defaultdict(list)
+    for members in groups.values():
+        times = _by_layout(members)
+        if len(times) < 2:
+            continue
+        picked = min(times.values(), key=lambda pair: pair[1])[0]
+        best = min(measured for measured, _ in times.values())
+        found[_family(members)].append(100.0 * (picked / best - 1.0))
+    return [
+        Regret(
+            rows=name,
+            groups=len(values),
+            mean=float(np.mean(values)),
+            median=float(np.median(values)),
+            worst=float(np.max(values)),
+            best_picked=int(np.sum(np.asarray(values) < 1e-9)),
+        )
+        for name, values in sorted(found.items())
+    ]
+
+
+def _by_layout(members: list[Outcome]) -> dict[object, tuple[float, float]]:
+    """Mean measured time and predicted time of each distinct layout."""
+    repeats: dict[object, list[Outcome]] = defaultdict(list)
+    for outcome in members:
+        repeats[tuple(sorted(outcome.layout.items()))].append(outcome)
+    return {
+        layout: (
+            float(np.mean([o.measured for o in same if o.measured])),
+            same[0].predicted,
+        )
+        for layout, same in repeats.items()
+    }
+
+
+def _family(members: list[Outcome]) -> str:
+    """Which regret a group counts to."""
+    if members[0].labels["framework"] == "nanotron":
+        return "nanotron"
+    best = max(outcome.mfu or 0.0 for outcome in members)
+    return "launch_bound" if best < RELIABLE_MFU else "tuned_and_plain"

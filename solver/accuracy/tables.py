@@ -1,0 +1,179 @@
+"""Tables of measurements: rows of text cells, and what each row can be asked.
+
+A table is known by its columns: one with ``step_time_s`` holds step times, one with
+``peak_memory_gib`` or ``fits`` memory, one with ``tokens_b`` whole runs; a table may
+hold both of the first two. What is wrong with a row is that row's reason to be
+skipped, never a reason to stop.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources.abc import Traversable
+from io import StringIO
+from pathlib import Path
+
+from solver.catalog.reading import MAX_TABLE_BYTES, read_text
+from solver.errors import InputError, Issue
+from solver.resources import shipped_catalog
+
+__all__ = ["SkippedRowError", "Skipped", "TableRow", "read_tables", "shipped_tables"]
+
+FOLDER = "measurements"
+
+TELLING_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "step_time": ("step_time_s",),
+    "memory": ("peak_memory_gib", "fits"),
+    "run": ("tokens_b",),
+}
+"""Metric to the columns by which a table of it is known."""
+
+MAX_ROWS = 200_000
+
+LARGEST: Mapping[str, int] = {"layers": 10_000, "pp": 4_096, "vpp": 1_000}
+LARGEST_OTHER = 10**9
+"""Whole numbers above these are taken for no number."""
+
+
+class SkippedRowError(ValueError):
+    """A row can't be predicted; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A row that was left out, and why."""
+
+    id: str
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """One row: its cells as text, empty where the table does not say."""
+
+    id: str
+    where: str
+    metrics: tuple[str, ...]
+    cells: Mapping[str, str] = field(repr=False)
+
+    def text(self, column: str) -> str:
+        """The cell without spaces around it; empty where there is none."""
+        return self.cells.get(column, "")
+
+    def words(self, *columns: str) -> str:
+        """Several cells as one text without case, to look for words in."""
+        return " ".join(self.text(column) for column in columns).casefold()
+
+    def number(self, column: str) -> float | None:
+        """A positive number; None where the cell is empty or says no such number."""
+        value = parsed(self.text(column))
+        return value if value is not None and value > 0 else None
+
+    def whole(self, column: str) -> int | None:
+        """A whole number of 1 or more; None as for `number`, and where it is absurd."""
+        value = self.number(column)
+        if value is None or value != int(value):
+            return None
+        return int(value) if value <= LARGEST.get(column, LARGEST_OTHER) else None
+
+    def flag(self, column: str) -> bool | None:
+        """A yes or no."""
+        word = self.text(column).casefold()
+        if word in ("1", "1.0", "true", "yes", "y"):
+            return True
+        return False if word in ("0", "0.0", "false", "no", "n") else None
+
+
+def parsed(cell: str) -> float | None:
+    """The finite number in a cell, None where it is none."""
+    try:
+        value = float(cell.replace(",", "").replace("_", ""))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and abs(value) < 1e15 else None
+
+
+def shipped_tables() -> list[tuple[Traversable, str]]:
+    """The shipped tables and their names, in order."""
+    folder = shipped_catalog() / FOLDER
+    files = [file for file in folder.iterdir() if file.name.endswith(".csv")]
+    return [(f, f.name) for f in sorted(files, key=lambda f: f.name)]
+
+
+def read_tables(
+    paths: Sequence[Path] | None,
+) -> tuple[list[TableRow], list[Skipped]]:
+    """Rows of the tables at ``paths``, or of the shipped ones.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, or is no table of measurements.
+    """
+    files: list[tuple[Traversable, str]] = (
+        [(path, str(path)) for path in paths] if paths else shipped_tables()
+    )
+    rows: list[TableRow] = []
+    skipped: list[Skipped] = []
+    issues: list[Issue] = []
+    for file, name in files:
+        try:
+            found, left = _read_table(read_text(file, name, MAX_TABLE_BYTES), name)
+        except InputError as error:
+            issues += error.issues
+            continue
+        rows += found
+        skipped += left
+    if issues:
+        raise InputError(issues)
+    return rows, skipped
+
+
+def _read_table(text: str, name: str) -> tuple[list[TableRow], list[Skipped]]:
+    """Rows of one table; rows that are no rows of it are skipped."""
+    reader = csv.reader(StringIO(text, newline=""), skipinitialspace=True)
+    header = _header(reader, name)
+    metrics = tuple(
+        metric
+        for metric, columns in TELLING_COLUMNS.items()
+        if any(column in header for column in columns)
+    )
+    if not metrics:
+        wanted = ", ".join(c for columns in TELLING_COLUMNS.values() for c in columns)
+        message = f"no table of measurements: it has none of the columns {wanted}"
+        raise InputError([Issue("missing-key", message, f"{name}:1:1")])
+    rows: list[TableRow] = []
+    skipped: list[Skipped] = []
+    while len(rows) < MAX_ROWS:
+        where = f"{name}:{reader.line_num + 1}"
+        try:
+            cells = next(reader)
+        except StopIteration:
+            break
+        except csv.Error as error:
+            skipped.append(Skipped(where, "", f"no row of a table: {error}"))
+            continue
+        if not any(cell.strip() for cell in cells):
+            continue
+        row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
+        row_id = row.get("id") or where
+        if len(cells) > len(header):
+            reason = f"{len(cells)} cells, but the table has {len(header)} columns"
+            skipped.append(Skipped(row_id, row.get("source", ""), reason))
+            continue
+        rows.append(TableRow(row_id, where, metrics, row))
+    return rows, skipped
+
+
+def _header(reader: Iterable[list[str]], name: str) -> list[str]:
+    """Names of the columns, without case."""
+    try:
+        header = next(iter(reader), [])
+    except csv.Error as error:
+        message = f"the first line holds no columns: {error}"
+        raise InputError([Issue("wrong-columns", message, f"{name}:1:1")]) from None
+    return [cell.strip().casefold() for cell in header]

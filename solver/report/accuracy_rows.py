@@ -1,0 +1,183 @@
+"""The page and the table of ``gpuplan accuracy``."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterable
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from solver.messages import sentence
+from solver.report.figures import Grid, Page, label, number
+
+if TYPE_CHECKING:
+    from solver.accuracy.report import AccuracyReport
+    from solver.accuracy.scoring import GroupScore, Outcome
+
+__all__ = ["accuracy_page", "outcomes_as_csv"]
+
+_LARGEST_PARTS = 3
+_SHOWN_REASONS = 12
+
+CSV_COLUMNS = (
+    "id",
+    "source",
+    "metric",
+    "unit",
+    "measured",
+    "predicted",
+    "error_pct",
+    "quality",
+    "gpu",
+    "precision",
+    "kind",
+    "framework",
+    "class",
+    "mfu",
+    "fits",
+    "verdict",
+    "capacity",
+    "parts",
+    "assumed",
+)
+
+
+def accuracy_page(report: AccuracyReport, worst: int = 0) -> Page:
+    """Return the scores as a page.
+
+    Parameters
+    ----------
+    report
+        What was predicted.
+    worst
+        How many of the largest misses to list.
+    """
+    parts = [
+        _scores("section.accuracy.step_time", report, "step_time"),
+        _scores("section.accuracy.memory", report, "memory"),
+        _fits(report),
+        _scores("section.accuracy.run", report, "run"),
+        _regret(report),
+        _worst(report.worst(worst)),
+        _skipped(report),
+    ]
+    return Page(_headline(report), True, tuple(p for p in parts if p.rows))
+
+
+def _headline(report: AccuracyReport) -> str:
+    """Return how much was predicted, and how well step time was."""
+    counts = {"rows": len(report.outcomes), "skipped": len(report.skipped)}
+    for group in report.groups:
+        if group.metric == "step_time" and group.by == "all":
+            median, mean = _percent(group.median_ape), _percent(group.mape)
+            return sentence("headline.accuracy", **counts, median=median, mean=mean)
+    return sentence("headline.accuracy.no-times", **counts)
+
+
+def _percent(value: float) -> str:
+    return f"{value:.1f} %"
+
+
+def _scores(title: str, report: AccuracyReport, metric: str) -> Grid:
+    """Return the groups of one metric."""
+    heads = ("by", "group", "n", "mape", "median", "bias", "p90")
+    columns = tuple(sentence(f"column.{head}") for head in heads)
+    rows = tuple(_score(g) for g in report.groups if g.metric == metric)
+    return Grid(title, columns, rows, right=(2, 3, 4, 5, 6))
+
+
+def _score(group: GroupScore) -> tuple[str, ...]:
+    figures = (group.mape, group.median_ape, group.bias, group.p90)
+    count = f"{group.n:,}"
+    return (group.by, group.value, count, *(f"{value:.1f}" for value in figures))
+
+
+def _fits(report: AccuracyReport) -> Grid:
+    """Return the confusion table, empty without measurements of memory."""
+    heads = ("rows", "happened", "fits", "tight", "impossible")
+    columns = tuple(sentence(f"column.{head}") for head in heads)
+    rows = tuple(
+        (
+            line.rows,
+            label("happened", line.measured),
+            *(f"{n:,}" for n in (line.fits, line.tight, line.impossible)),
+        )
+        for line in report.fits
+        if line.n
+    )
+    return Grid("section.accuracy.fits", columns, rows, right=(2, 3, 4))
+
+
+def _regret(report: AccuracyReport) -> Grid:
+    """Return the regret of each kind of run."""
+    heads = ("rows", "groups", "mape", "median", "worst", "best-picked")
+    columns = tuple(sentence(f"column.{head}") for head in heads)
+    rows = tuple(
+        (
+            label("regret", line.rows),
+            f"{line.groups:,}",
+            *(f"{value:.1f}" for value in (line.mean, line.median, line.worst)),
+            f"{line.best_picked:,}",
+        )
+        for line in report.regret
+    )
+    return Grid("section.accuracy.regret", columns, rows, right=(1, 2, 3, 4, 5))
+
+
+def _worst(outcomes: Iterable[Outcome]) -> Grid:
+    """Return the largest misses with the parts of their step."""
+    heads = ("id", "metric", "measured", "predicted", "error", "parts")
+    columns = tuple(sentence(f"column.{head}") for head in heads)
+    rows = tuple(
+        (
+            outcome.id,
+            label("metric", outcome.metric),
+            f"{number(outcome.measured or 0.0)} {outcome.unit}",
+            f"{number(outcome.predicted)} {outcome.unit}",
+            f"{outcome.error_pct or 0.0:+.0f} %",
+            _parts(outcome),
+        )
+        for outcome in outcomes
+    )
+    return Grid("section.accuracy.worst", columns, rows, right=(2, 3, 4))
+
+
+def _parts(outcome: Outcome) -> str:
+    """Return the largest parts of a prediction."""
+    largest = sorted(outcome.parts.items(), key=lambda kv: -kv[1])[:_LARGEST_PARTS]
+    return ", ".join(
+        f"{label('part', name)} {number(size)}" for name, size in largest if size > 0
+    )
+
+
+def _skipped(report: AccuracyReport) -> Grid:
+    """Return why rows were skipped, the most frequent reasons first."""
+    columns = (sentence("column.count"), sentence("column.reason"))
+    reasons = Counter(skipped.reason for skipped in report.skipped)
+    rows = tuple(
+        (f"{count:,}", reason) for reason, count in reasons.most_common(_SHOWN_REASONS)
+    )
+    return Grid("section.accuracy.skipped", columns, rows, right=(0,))
+
+
+def outcomes_as_csv(report: AccuracyReport) -> str:
+    """Return every prediction as a row of a CSV table."""
+    stream = StringIO()
+    writer = csv.DictWriter(stream, CSV_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for outcome in report.outcomes:
+        row = outcome.as_dict()
+        row["parts"] = "; ".join(f"{k}={v:.6g}" for k, v in outcome.parts.items())
+        row["assumed"] = "; ".join(f"{k}={v}" for k, v in outcome.assumed.items())
+        writer.writerow({name: _cell(row.get(name)) for name in CSV_COLUMNS})
+    return stream.getvalue()
+
+
+def _cell(value: object) -> object:
+    """Return a value as a cell; empty where there is none."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return int(value)
+    return f"{value:.6g}" if isinstance(value, float) else value

@@ -1,0 +1,138 @@
+"""Tests of what blanks of a row are filled with."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from solver.accuracy.cases import Case
+from solver.accuracy.filling import case_from
+from solver.accuracy.tables import SkippedRowError, TableRow
+from solver.catalog.load import load_catalog
+from tests.accuracy.tables import STEP, without
+
+CATALOG = load_catalog(())
+
+
+def case_of(cells: Mapping[str, str], *metrics: str) -> Case:
+    """Return the case of one row."""
+    wanted = metrics or ("step_time",)
+    return case_from(TableRow("row", "t.csv:2", wanted, cells), CATALOG)
+
+
+def test_nothing_is_assumed_where_all_is_stated() -> None:
+    """Tests that a row that says everything has no assumptions."""
+    case = case_of(STEP)
+    assert case.assumed == {}
+    assert case.layout["accumulation"] == 8
+    assert case.layout["shard_degree"] == 8
+    assert case.shape.layers == 32
+
+
+@pytest.mark.parametrize(
+    ("blank", "field", "value"),
+    [
+        ("tp", "tp", 1),
+        ("mbs", "micro_batch", 4),
+        ("gbs", "accumulation", 1),
+        ("zero_stage", "zero_stage", 1),
+        ("recompute", "recompute", 0),
+        ("n_gpus", "dp", 8),
+    ],
+)
+def test_a_blank_is_filled_and_listed(blank: str, field: str, value: int) -> None:
+    """Tests that each blank has its rule and is named among the assumptions."""
+    case = case_of(without(STEP, blank))
+    assert case.layout[field] == value
+    assert blank in case.assumed
+
+
+@pytest.mark.parametrize("column", ["ffn", "heads", "kv_heads", "vocab", "gated"])
+def test_sizes_that_follow_from_others(column: str) -> None:
+    """Tests that a shape needs layers and hidden size only."""
+    case = case_of(without(STEP, column))
+    assert column in case.assumed
+    assert case.shape.hidden == 4096
+
+
+def test_a_shape_comes_from_the_models_name() -> None:
+    """Tests that a catalog model's name is enough of a shape."""
+    named = {**without(STEP, "layers", "hidden"), "model": "Llama-2-7B"}
+    assert case_of(named).shape.ffn == 11008
+    with pytest.raises(SkippedRowError, match="shape"):
+        case_of({**named, "model": "Nobody's 7B"})
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ({"mbs": "", "gbs": ""}, "micro-batch"),
+        ({"gpu": "Abacus 3000"}, "no GPU 'Abacus 3000'"),
+        ({"step_time_s": "-4"}, "nothing was measured"),
+        ({"tp": "16"}, "more than the 8 GPUs"),
+    ],
+)
+def test_rows_that_cannot_be_predicted(cells: dict[str, str], reason: str) -> None:
+    """Tests that what is essential is asked for."""
+    with pytest.raises(SkippedRowError, match=reason):
+        case_of({**STEP, **cells})
+
+
+@pytest.mark.parametrize(
+    ("cells", "framework", "year"),
+    [
+        ({"framework": "Megatron-DeepSpeed", "year": ""}, "megatron", 2022.0),
+        ({"framework": "Megatron-LM 2021", "year": ""}, "megatron", 2021.0),
+        ({"framework": "NeMo 24.05", "year": "2024"}, "megatron", 2024.0),
+        ({"framework": "litgpt (Fabric)", "year": ""}, "pytorch-fsdp", None),
+        ({"framework": "", "tp": "2", "year": ""}, "megatron", None),
+    ],
+)
+def test_software(cells: dict[str, str], framework: str, year: float | None) -> None:
+    """Tests that free text leads to a framework class and a year."""
+    case = case_of({**STEP, **cells})
+    assert (case.framework_id, case.year) == (framework, year)
+
+
+def test_old_megatron_recomputes_all() -> None:
+    """Tests that blanks are filled as the software of the time had them."""
+    old = {**without(STEP, "recompute", "sp"), "year": "2021", "tp": "2"}
+    case = case_of(old)
+    assert case.layout["recompute"] == 2
+    assert case.layout["sequence_parallel"] == 0
+    new = case_of({**old, "year": "2025"})
+    assert new.layout["recompute"] == 0
+    assert new.layout["sequence_parallel"] == 1
+
+
+def test_pure_bf16() -> None:
+    """Tests that remarks decide on the bytes of weights and moments."""
+    hf = {**STEP, "framework": "HF Trainer", "n_gpus": "1", "gbs": "4"}
+    assert case_of(hf).job.optimizer.name == "adamw-bf16"
+    assert case_of({**hf, "n_gpus": "8"}).job.optimizer.name == "adamw"
+    amp = {**hf, "n_gpus": "8", "note": "HF Trainer AMP flag=False; liger"}
+    case = case_of(amp)
+    assert case.job.optimizer.name == "adamw-bf16"
+    assert (case.framework.residual_bytes, case.framework.logit_bytes) == (2.0, 0.0)
+
+
+def test_power_limits_and_odd_names() -> None:
+    """Tests that brackets are read as a power limit and odd sizes as the family."""
+    case = case_of({**STEP, "gpu": "H100-96GB-HBM2e (500W)"})
+    assert case.gpu == "h100-sxm-80gb"
+    assert case.hardware_key[1] == 500.0
+    whole = case_of({**STEP, "gpu": "H100"})
+    assert case.hardware.gemm_efficiency < whole.hardware.gemm_efficiency
+
+
+def test_torchtitan_names_the_batch_of_a_replica() -> None:
+    """Tests that under its pipeline the micro-batch is one sequence."""
+    titan = {**STEP, "framework": "torchtitan", "pp": "4", "mbs": "8", "gbs": "16"}
+    case = case_of({**titan, "dp": "2"})
+    assert (case.layout["micro_batch"], case.layout["accumulation"]) == (1, 8)
+
+
+def test_a_batch_that_does_not_divide_is_scaled() -> None:
+    """Tests that the prediction is of as many sequences as were measured."""
+    case = case_of({**STEP, "gbs": "60", "mbs": "4"})
+    assert case.layout["accumulation"] == 2
+    assert case.batch_scale == pytest.approx(60 / 64)

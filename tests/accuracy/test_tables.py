@@ -1,0 +1,60 @@
+"""Tests of reading tables of measurements."""
+
+from pathlib import Path
+
+import pytest
+
+from solver.accuracy.tables import parsed, read_tables, shipped_tables
+from solver.errors import InputError
+from tests.accuracy.tables import STEP, write_table
+
+
+def test_shipped_tables_are_whole() -> None:
+    """Tests that every shipped row is read, whatever its quality."""
+    assert [name for _, name in shipped_tables()] == [
+        "memory.csv",
+        "runs.csv",
+        "step_times.csv",
+    ]
+    rows, skipped = read_tables(None)
+    assert not skipped
+    counts = {m: sum(m in row.metrics for row in rows) for m in ("step_time", "memory")}
+    assert counts == {"step_time": 3835, "memory": 2973}
+    assert len({row.id for row in rows if "step_time" in row.metrics}) == 3835
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [("12", 12.0), ("1,024", 1024.0), ("1e3", 1000.0), ("", None), ("nan", None)],
+)
+def test_numbers(cell: str, value: float | None) -> None:
+    """Tests that only finite numbers are read."""
+    assert parsed(cell) == value
+    assert parsed("inf") is None
+    assert parsed("twelve") is None
+
+
+def test_the_columns_tell_what_was_measured(tmp_path: Path) -> None:
+    """Tests that one table may hold step times and memory."""
+    both = {**STEP, "peak_memory_gib": "40"}
+    rows, _ = read_tables([write_table(tmp_path / "both.csv", both)])
+    assert rows[0].metrics == ("step_time", "memory")
+
+
+def test_a_file_that_is_no_table(tmp_path: Path) -> None:
+    """Tests that all files that hold no measurements are named at once."""
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    (tmp_path / "b.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError) as caught:
+        read_tables([tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "none.csv"])
+    codes = [issue.code for issue in caught.value.issues]
+    assert codes == ["missing-key", "not-utf8", "file-unreadable"]
+
+
+def test_rows_of_another_width(tmp_path: Path) -> None:
+    """Tests that a row with too many cells is skipped, one with too few is not."""
+    path = tmp_path / "t.csv"
+    path.write_text("id,step_time_s\na,1,2,3\nb\n\nc,4\n")
+    rows, skipped = read_tables([path])
+    assert [row.id for row in rows] == ["b", "c"]
+    assert [(s.id, s.reason[:7]) for s in skipped] == [("a", "4 cells")]

@@ -161,7 +161,9 @@ def _written(field: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
             words.append("keys below")
         elif leaf.get("type") == "boolean":
             words += ["`true`", "`false`"]
-        elif leaf.get("type") == "string":
+        elif "pattern" in leaf:
+            continue  # other spellings of the words before it
+        elif "string" in (leaf.get("type") or ()):
             words.append("text")
         elif leaf.get("type") in ("integer", "number"):
             words.append("a number")

@@ -65,6 +65,11 @@ def check_unknown_references(catalog: Catalog) -> Iterator[Issue]:
         )
         for tier in offer.storage or ():
             yield from _missing(catalog, "offers", offer.id, "storage", tier, "storage")
+    for optimizer in catalog.optimizers.values():
+        for name in optimizer.frameworks:
+            yield from _missing(
+                catalog, "optimizers", optimizer.id, "frameworks", name, "frameworks"
+            )
     for region in catalog.regions.values():
         if region.country is not None:
             yield from _missing(

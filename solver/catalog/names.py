@@ -8,6 +8,7 @@ the caller knows) that says what was expected and the nearest right spelling.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "compact",
+    "most_usual_first",
     "resolve_architecture",
     "resolve_country",
     "resolve_framework",
@@ -33,6 +35,8 @@ __all__ = [
 ]
 
 MAX_SHOWN = 6
+MIN_PART = 3
+"""Letters from which a name may be meant as a part of a longer one."""
 _DROPPED = re.compile(r"(?<!\d)\.|\.(?!\d)|[^\w.]|_")
 
 
@@ -62,8 +66,17 @@ def resolve_gpu(
         hint = _nearest_name(name, catalog.gpus, _gpu_names(catalog))
         return _unknown("GPU", name, hint)
     if len(found) > 1 and not allow_family:
-        return _ambiguous(name, found)
+        return _ambiguous(name, most_usual_first(found, catalog))
     return found
+
+
+def most_usual_first(gpus: Iterable[str], catalog: Catalog) -> tuple[str, ...]:
+    """Return GPUs, SXM modules first, then those of most kinds of server.
+
+    SXM is what training is done on; PCIe cards of a family are in more small servers.
+    """
+    count = Counter(server.gpu for server in catalog.servers.values())
+    return tuple(sorted(gpus, key=lambda gpu: ("-sxm" not in gpu, -count[gpu], gpu)))
 
 
 def _gpu_names(catalog: Catalog) -> dict[str, str]:
@@ -116,7 +129,7 @@ def resolve_provider(name: str, catalog: Catalog) -> tuple[str, ...] | Issue:
     )
     if exact or behind:
         return exact or behind
-    return _unknown("provider", name, nearest(name, catalog.providers))
+    return _unknown("provider", name, _nearest_name(name, catalog.providers, {}))
 
 
 def resolve_optimizer(name: str, catalog: Catalog) -> str | Issue:
@@ -167,7 +180,7 @@ def resolve_framework(name: str, catalog: Catalog) -> str | Issue:
                 best, longest = entry.id, length
     if best is not None:
         return best
-    return _unknown("framework", name, nearest(name, catalog.frameworks))
+    return _unknown("framework", name, _nearest_name(name, catalog.frameworks, {}))
 
 
 def resolve_architecture(name: str, catalog: Catalog) -> str | Issue:
@@ -195,7 +208,7 @@ def resolve_architecture(name: str, catalog: Catalog) -> str | Issue:
     if found:
         return _ambiguous(name, tuple(found))
     short = name.rpartition("/")[2]
-    hint = nearest(short, catalog.architecture_files)
+    hint = _nearest_name(short, catalog.architecture_files, {})
     return _unknown("model", name, hint)
 
 
@@ -227,14 +240,27 @@ def _one(kind: str, name: str, names: Mapping[str, str]) -> str | Issue:
     found = {compact(written): entry_id for written, entry_id in names.items()}
     if compact(name) in found:
         return found[compact(name)]
-    return _unknown(kind, name, nearest(name, names))
+    return _unknown(kind, name, _nearest_name(name, names, {}))
 
 
 def _nearest_name(
     name: str, ids: Iterable[str], others: Mapping[str, str]
 ) -> str | None:
-    """Return the nearest of ids and other names, None where nothing is near."""
-    return nearest(name, [*ids, *others])
+    """Return the nearest of ids and other names, None where nothing is near.
+
+    A name that others begin with, or have in them, is near to the shortest of these.
+    """
+    known = [*ids, *others]
+    hint = nearest(name, known)
+    wanted = compact(name)
+    if hint is not None or len(wanted) < MIN_PART:
+        return hint
+    longer = [other for other in known if wanted in compact(other)]
+    return min(
+        longer,
+        key=lambda other: (not compact(other).startswith(wanted), len(other), other),
+        default=None,
+    )
 
 
 def _unknown(kind: str, name: str, hint: str | None) -> Issue:

@@ -6,13 +6,12 @@ the fastest layout that fits under the pins, and the answer says which were pinn
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from solver.catalog.names import resolve_gpu
+from solver.catalog.names import most_usual_first, resolve_gpu
 from solver.catalog.schema import Offer
 from solver.catalog.supply import standard_server
 from solver.errors import InputError, Issue, IssueLog, nearest
@@ -37,6 +36,9 @@ Verdict = Literal["fits", "tight", "impossible"]
 
 DEGREES = ("tp", "pp", "cp", "ep", "dp", "virtual_stages", "micro_batch", "zero_stage")
 """Pins that are axes of the lattice."""
+
+SHOWN_NAMES = 4
+"""How many GPUs or servers a question names."""
 
 OTHER_COLUMNS = ("etp", "accumulation")
 """Pins on columns that follow from the axes."""
@@ -114,8 +116,13 @@ def estimate(scenario: Scenario, catalog: Catalog, pins: EstimatePins) -> Estima
     return _answer(setting, hardware, lattice, row, server)
 
 
-def _fault(code: str, message: str, path: str, hint: str | None = None) -> InputError:
-    return InputError([Issue(code, message, where=f"--{path}", path=path, hint=hint)])
+def _flag(pin: str) -> str:
+    """The option of a pin as it is typed: ``--zero-stage``."""
+    return f"--{pin.replace('_', '-')}"
+
+
+def _fault(code: str, message: str, pin: str, hint: str | None = None) -> InputError:
+    return InputError([Issue(code, message, where=_flag(pin), hint=hint)])
 
 
 def _named(kind: str, name: str, entries: Any) -> Any:
@@ -137,17 +144,12 @@ def _server(setting: Setting, pins: EstimatePins) -> Server:
     elif pins.gpu is not None:
         gpus = resolve_gpu(pins.gpu, catalog, allow_family=True)
         if isinstance(gpus, Issue):
-            raise InputError([replace(gpus, where="--gpu", path="gpu")])
+            raise InputError([replace(gpus, where="--gpu")])
         found = _usual_server(catalog, usual_member(catalog, gpus), pins)
     else:
         servers = {o.server.id: o.server for o in setting.options}
         if len(servers) != 1:
-            raise _fault(
-                "missing-key",
-                f"{len(servers)} kinds of node fit the scenario: name one with --gpu, "
-                "--server or --offer",
-                "gpu",
-            )
+            raise _fault("missing-key", _which_node(setting, servers), "gpu")
         found = next(iter(servers.values()))
     if pins.network_gbps is not None:
         found = _with_network(setting, found, pins.network_gbps)
@@ -155,9 +157,27 @@ def _server(setting: Setting, pins: EstimatePins) -> Server:
 
 
 def usual_member(catalog: Catalog, gpus: tuple[str, ...]) -> str:
-    """Of the GPUs that a family name stands for the one in most kinds of server."""
-    count = Counter(server.gpu for server in catalog.servers.values())
-    return max(sorted(gpus), key=lambda gpu: count[gpu])
+    """Of the GPUs that a family name stands for the most usual one."""
+    return most_usual_first(gpus, catalog)[0]
+
+
+def _which_node(setting: Setting, servers: dict[str, Server]) -> str:
+    """Ask for the kind of node, naming a few."""
+    if not servers:
+        return "the scenario allows no node: name one with --gpu or --server"
+    gpus = most_usual_first({s.gpu for s in servers.values()}, setting.catalog)
+    if len(gpus) == 1:
+        few = ", ".join(sorted(servers)[:SHOWN_NAMES])
+        more = " ..." if len(servers) > SHOWN_NAMES else ""
+        return (
+            f"{len(servers)} kinds of node fit the scenario: name one with --server or "
+            f"--offer, such as {few}{more}"
+        )
+    more = " ..." if len(gpus) > SHOWN_NAMES else ""
+    return (
+        f"{len(servers)} kinds of node fit the scenario: name one with --gpu, --server "
+        f"or --offer, such as --gpu with one of {', '.join(gpus[:SHOWN_NAMES])}{more}"
+    )
 
 
 def _usual_server(catalog: Catalog, gpu_id: str, pins: EstimatePins) -> Server:
@@ -226,8 +246,11 @@ def _with_pins(setting: Setting, pins: EstimatePins) -> Setting:
     recompute = user.recompute
     if pins.recompute is not None:
         if pins.recompute not in RECOMPUTE:
+            *first, last = RECOMPUTE
+            expected = f"expected {', '.join(first)} or {last}"
+            message = f"{expected}, not '{pins.recompute}'"
             hint = nearest(pins.recompute, RECOMPUTE)
-            raise _fault("unknown-name", f"'{pins.recompute}'", "recompute", hint)
+            raise _fault("wrong-value", message, "recompute", hint)
         recompute = (pins.recompute,)
     constraints = replace(
         user,
@@ -283,7 +306,7 @@ def _lattice(
             keep &= getattr(lattice.layouts, name) == wanted
     rows = np.flatnonzero(keep)
     if not len(rows):
-        raise _no_layout(setting, space, kind)
+        raise _no_layout(setting, space, kind, pins)
     columns = {
         f.name: getattr(lattice, f.name)
         for f in fields(Lattice)
@@ -296,15 +319,24 @@ def _lattice(
     return replace(lattice, **taken)
 
 
-def _no_layout(setting: Setting, space: LayoutSpace, kind: Any) -> InputError:
+def _where(axis: str, pins: EstimatePins) -> str:
+    """The option, or the key of the scenario, that pins an axis."""
+    if getattr(pins, axis, None) is None and axis in DEGREES:
+        return f"constraints.parallelism.{axis}"
+    return _flag(axis)
+
+
+def _no_layout(
+    setting: Setting, space: LayoutSpace, kind: Any, pins: EstimatePins
+) -> InputError:
     log = IssueLog()
     faults = explain_divisibility(
         setting.shape, setting.job, setting.framework, space.limits(kind)
     )
     for fault in faults:
         if not fault.repaired:
-            hint = ", ".join(str(n) for n in fault.nearest) or None
-            log.add(fault.code, fault.why, where=f"--{fault.axis}", hint=hint)
+            hint = " or ".join(str(n) for n in fault.nearest) or None
+            log.add(fault.code, fault.why, where=_where(fault.axis, pins), hint=hint)
     if not log:
         log.add(
             "not-divisible",

@@ -6,7 +6,8 @@ import re
 from typing import Any
 
 from rich.cells import cell_len
-from rich.text import Lines, Text
+from rich.containers import Lines
+from rich.text import Text
 
 __all__ = ["Breakable"]
 
@@ -17,7 +18,7 @@ _JOINT = re.compile(r"[-/.]")
 class Breakable(Text):
     """Text that breaks words longer than a line after ``-``, ``/`` or ``.``."""
 
-    def wrap(self, console: Any, width: int, **options: Any) -> Lines:  # type: ignore[override]
+    def wrap(self, console: Any, width: int, **options: Any) -> Lines:
         """Return the text in lines; the parameters are those of rich's own."""
         text = self.plain
         fits = all(cell_len(word) <= width for word in text.split())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, log2
 
 from solver.scenario.reading import Reading
 from solver.scenario.schema import BatchSpec
@@ -18,6 +18,10 @@ FINE_TUNING_BATCH = 128
 """Default from a checkpoint, sequences: as in the Alpaca recipe."""
 OPEN_BATCH_FACTOR = 4
 """Largest batch searched, over the smallest, where no upper limit is written."""
+GOOD_DIVISOR = 8
+"""A batch that no such power of two divides leaves few data-parallel degrees."""
+NEAR = 0.05
+"""How far a batch that divides better is looked for; the tolerance that is advised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +70,14 @@ def resolve_batch(
 def _default(
     sequence_length: int, tokens: float | None, from_scratch: bool, reading: Reading
 ) -> Batch:
-    """Return the batch where none is written."""
+    """Return the batch where none is written: a power of two, which divides well."""
     sequences = FINE_TUNING_BATCH
     if from_scratch:
-        sequences = max(1, round(PRETRAINING_BATCH_TOKENS / sequence_length))
+        wanted = PRETRAINING_BATCH_TOKENS / sequence_length
+        sequences = 2 ** max(0, round(log2(wanted)))
     if tokens is not None:
-        sequences = max(1, min(sequences, int(tokens // sequence_length)))
+        most = max(1, int(tokens // sequence_length))
+        sequences = min(sequences, 2 ** (most.bit_length() - 1))
     if not reading.is_broken(PATH):
         reading.notice("notice.batch.default", sequences=sequences)
     return Batch(sequences, sequences, sequences)
@@ -128,20 +134,50 @@ def _around(written: BatchSpec, sequence_length: int, reading: Reading) -> Batch
         return Batch(1, 1, 1)
     target = round(exact)
     if target != exact:
-        reading.notice(
-            "notice.batch.rounded",
-            tokens=written.tokens,
-            sequence_length=sequence_length,
-            exact=float(exact),
-            sequences=target,
-            taken=target * sequence_length,
-        )
+        _tell_rounding(written, exact, sequence_length, reading)
     low = target if written.min is None and written.max is None else written.min or 1
     high = target if written.max is None else written.max
     if not low <= target <= max(high, low):
         message = f"{target:,} sequences are not between min {low:,} and max {high:,}"
         reading.fault("contradiction", message, (*PATH, key))
     return Batch(low, target, max(high, low))
+
+
+def _tell_rounding(
+    written: BatchSpec, exact: Fraction, sequence_length: int, reading: Reading
+) -> None:
+    """Tell that a batch was rounded, and whether the result divides badly."""
+    target = round(exact)
+    figures = {
+        "tokens": written.tokens,
+        "sequence_length": sequence_length,
+        "exact": float(exact),
+        "sequences": target,
+        "taken": target * sequence_length,
+    }
+    free = written.min is not None or written.max is not None
+    if free or power_of_two_in(target) >= min(GOOD_DIVISOR, target):
+        reading.notice("notice.batch.rounded", **figures)
+        return
+    near = well_dividing_near(target)
+    reading.notice(
+        "notice.batch.rounded-badly",
+        **figures,
+        nearest=near,
+        nearest_tokens=near * sequence_length,
+    )
+
+
+def power_of_two_in(number: int) -> int:
+    """Return the largest power of two that divides a number."""
+    return number & -number
+
+
+def well_dividing_near(sequences: int) -> int:
+    """Return the number within `NEAR` that the largest power of two divides."""
+    room = max(1, int(sequences * NEAR))
+    near = range(max(1, sequences - room), sequences + room + 1)
+    return max(near, key=lambda n: (power_of_two_in(n), -abs(n - sequences)))
 
 
 def _tolerated(exact: Fraction, tolerance: float, key: str, reading: Reading) -> Batch:

@@ -34,6 +34,7 @@ def check_all(
     check_too_few_tokens(workload, reading)
     check_lora(file, architecture, workload, reading)
     check_framework_method(workload, reading)
+    check_framework_optimizer(workload, reading)
     check_ranges(file, reading)
     check_zero_stage(file, reading)
     check_nothing_allowed(file, reading)
@@ -148,6 +149,32 @@ def check_framework_method(workload: Workload, reading: Reading) -> None:
     depends = [("workload", "method")]
     path: DataPath = ("workload", "framework")
     reading.fault("framework-lacks-method", message, path, depends_on=depends)
+
+
+def check_framework_optimizer(workload: Workload, reading: Reading) -> None:
+    """Log an optimizer that the framework cannot run."""
+    catalog = reading.catalog
+    entry = catalog.optimizers.get(workload.optimizer)
+    framework = workload.framework
+    if entry is None or framework not in catalog.frameworks:
+        return
+    if not entry.frameworks or framework in entry.frameworks:
+        return
+    able = [
+        f.id
+        for f in catalog.frameworks.values()
+        if f.id in entry.frameworks and workload.method in f.methods
+    ]
+    names = ", ".join(able) or "no framework that runs this method"
+    message = f"{framework} cannot run {entry.id}; {names} can: say it as framework"
+    if reading.value(("workload", "framework")) is not None:
+        message = f"{framework} cannot run {entry.id}; {names} can"
+    reading.fault(
+        "optimizer-unsupported",
+        message,
+        ("workload", "optimizer"),
+        depends_on=[("workload", "framework"), ("workload", "method")],
+    )
 
 
 def _ranges(file: ScenarioFile) -> Iterator[tuple[DataPath, int | None, int | None]]:

@@ -19,6 +19,8 @@ from solver.yaml_source import DataPath, Mark, Source, load_plain
 
 LISTS = ("available", "storage")
 MAX_ROWS = 20_000
+OTHER_SEPARATORS = {";": "semicolon", "\t": "tab", "|": "bar"}
+"""What spreadsheets also write between cells."""
 
 
 def read_offers(file: Traversable | Path, name: str) -> Source:
@@ -85,7 +87,12 @@ def _cells(line: str, where: str, log: IssueLog) -> list[str] | None:
 
 
 def _check_header(header: list[str], where: str, log: IssueLog) -> None:
-    """Log columns without a name or with the same one."""
+    """Log columns without a name or with the same one, or a table of another kind."""
+    for separator, name in OTHER_SEPARATORS.items():
+        if len(header) == 1 and separator in header[0]:
+            message = f"the table looks {name}-separated; expected commas"
+            log.add("csv-syntax", message, where)
+            return
     for column in header:
         if not column:
             log.add("missing-key", "a column has no name", where)

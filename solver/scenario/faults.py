@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from solver.errors import InternalError, nearest
-from solver.scenario.reading import Reading
+from solver.scenario.reading import Reading, list_hint
 from solver.scenario.schema import ScenarioFile
 from solver.scenario.spec import Spec
 from solver.units import QuantityError
@@ -98,17 +98,31 @@ def _told(
     kind = detail["type"]
     context = detail.get("ctx", {})
     reason = context.get("error")
+    several = None
+    if _may_be_list(detail["loc"], path):
+        several = list_hint(reading.value(path))
     if isinstance(reason, QuantityError):
-        return reason.code, reason.message, reason.hint
+        return reason.code, reason.message, several or reason.hint
     if kind == "extra_forbidden":
         return _unknown_key(path)
     if kind == "missing":
         return "missing-key", f"'{path[-1]}' is needed", None
     if kind == "literal_error":
-        return _unknown_value(reading.value(path), str(context["expected"]))
+        told = _unknown_value(reading.value(path), str(context["expected"]))
+        return (*told[:2], several or told[2])
     if kind in ("model_type", "dict_type"):
         return "wrong-type", _expected_mapping(path), None
     return "wrong-type", _EXPECTED.get(kind, detail["msg"]), None
+
+
+def _may_be_list(loc: Iterable[str | int], path: DataPath) -> bool:
+    """Return whether a faulty single value might have been a list.
+
+    pydantic names the position in a list that a single value stands for.
+    """
+    parts = tuple(loc)
+    alone = isinstance(parts[-1], int) and path[-1:] != parts[-1:]
+    return alone or path[:2] == ("constraints", "parallelism")
 
 
 _EXPECTED = {

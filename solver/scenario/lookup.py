@@ -13,7 +13,7 @@ from solver.catalog.schema import Architecture, Server
 from solver.catalog.supply import standard_server as catalog_server
 from solver.errors import InputError, Issue, nearest
 from solver.scenario.quantities import word
-from solver.scenario.reading import Reading
+from solver.scenario.reading import Reading, list_hint
 from solver.scenario.supply_schema import OfferSpec
 from solver.yaml_source import DataPath
 
@@ -23,7 +23,10 @@ T = TypeVar("T", str, tuple[str, ...])
 def _found(reading: Reading, path: DataPath, result: T | Issue) -> T | None:
     """Return what a look-up found, or None after logging why it found nothing."""
     if isinstance(result, Issue):
-        reading.fault(result.code, result.message, path, result.hint)
+        several = None
+        if path[0] == "constraints" or "storage" in path:  # where lists may stand
+            several = list_hint(reading.value(path))
+        reading.fault(result.code, result.message, path, several or result.hint)
         return None
     return result
 

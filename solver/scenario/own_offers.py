@@ -13,6 +13,7 @@ from solver.catalog.schema import (
     Server,
     StorageTier,
 )
+from solver.catalog.supply import slowest_local_drive
 from solver.scenario import lookup
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import InlineSupply
@@ -51,7 +52,9 @@ def resolve_offers(file: ScenarioFile, reading: Reading) -> InlineSupply:
     for position, spec in enumerate(specs):
         path: DataPath = ("offers", position)
         server = _server(spec, path, reading)
-        tiers = _storage(spec, path, storage, reading)
+        tiers: tuple[str, ...] | None = _storage(spec, path, storage, reading)
+        if not spec.storage and spec.local_nvme_tb is not None:
+            tiers = _local_storage(spec, path, storage, reading)
         region = f"{spec.provider or spec.name}/{spec.region or DEFAULT_REGION}"
         country = _country(spec, region, path, reading)
         if country is not None:
@@ -244,6 +247,34 @@ def _storage_tier(
     )
 
 
+def _local_storage(
+    spec: OfferSpec, path: DataPath, own: dict[str, StorageTier], reading: Reading
+) -> tuple[str, ...] | None:
+    """Return the node's drives as a tier of their stated size, added to ``own``.
+
+    Returns
+    -------
+    tuple of str, or None
+        None where the nodes have no drives: the usual tiers of a network are assumed.
+    """
+    drive = slowest_local_drive(reading.catalog)
+    if not spec.local_nvme_tb or drive is None:
+        return None
+    tier = drive.model_copy(
+        update={
+            "id": f"{spec.name}/local-nvme",
+            "source": f"{_source(path, reading)}; rates of {drive.id}: {drive.source}",
+            "as_of": reading.today.isoformat(),
+            "name": "local NVMe",
+            "provider": spec.provider or spec.name,
+            "usd_per_gb_month": 0.0,
+            "capacity_tb": spec.local_nvme_tb,
+        }
+    )
+    own[tier.id] = tier
+    return (tier.id,)
+
+
 def _giga(bytes_per_s: float | None) -> float | None:
     """Return a rate in GB/s; zero is as good as not stated."""
     return None if not bytes_per_s else bytes_per_s / GB
@@ -254,7 +285,7 @@ def _offers(
     path: DataPath,
     region: str,
     server: Server,
-    storage: tuple[str, ...],
+    storage: tuple[str, ...] | None,
     reading: Reading,
 ) -> list[Offer]:
     """Return the offers of one server: its price, and its spot price."""
@@ -320,7 +351,7 @@ def _stock(spec: OfferSpec) -> int | None:
 def _check_stock(spec: OfferSpec, path: DataPath, reading: Reading) -> None:
     """Log a stock that contradicts itself; tell what cannot be used together."""
     stock = _stock(spec)
-    if stock is not None and spec.min_nodes > stock:
+    if stock and spec.min_nodes > stock:
         message = f"at least {spec.min_nodes:,} nodes of {stock:,} cannot be rented"
         reading.fault("contradiction", message, (*path, "min_nodes"))
     if spec.network is None and spec.min_nodes > 1:

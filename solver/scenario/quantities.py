@@ -6,6 +6,7 @@ JSON Schema, which forms are accepted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
@@ -23,6 +24,11 @@ MAX_WHOLE = 10**15
 MAX_NUMBER = 1e30
 MAX_TEXT = 500
 """Characters of a name or a note."""
+
+MAX_BATCH_SEQUENCES = 10**6
+"""A batch of so many sequences has never been run: tokens must be meant."""
+_MAGNITUDE = re.compile(r"(?i)[0-9.]\s*(?:m|b|g|t|million|billion|trillion)\s*$")
+"""A number with a suffix that batches have when they are counted in tokens."""
 
 Parser = Callable[[Any], Any]
 
@@ -105,6 +111,20 @@ def _confidence(value: Any) -> float:
     return fraction
 
 
+def _sequences(value: Any) -> int:
+    """Return sequences a step; what can only be meant as tokens is refused."""
+    number: int = _positive(_WHOLE)(value)
+    has_magnitude = isinstance(value, str) and _MAGNITUDE.search(value)
+    if has_magnitude or number >= MAX_BATCH_SEQUENCES:
+        shown = f"{value}".strip()
+        message = (
+            f"'{shown}': sequences or tokens? Write {{tokens: {shown}}}, or "
+            f"{{sequences: {shown}}}"
+        )
+        raise QuantityError(message, "ambiguous-unit")
+    return number
+
+
 def _tokens(value: Any) -> float | str:
     """Return a number of tokens, or the words that stand for Chinchilla's rule."""
     if isinstance(value, str) and word(value) == "compute_optimal":
@@ -185,13 +205,14 @@ def _bandwidth() -> Parser:
     return _limited(parse, MAX_NUMBER)
 
 
-Text = Annotated[str, Written(text, kinds=("string",))]
+Text = Annotated[str, Written(text, kinds=("string", "number"))]
 Count = Annotated[float, Written(_COUNT, ("52k", 4096))]
 TokenCount = Annotated[
     float | Literal["compute-optimal"], Written(_tokens, ("2T", "compute-optimal"))
 ]
 Whole = Annotated[int, Written(_WHOLE, (64,))]
 PositiveWhole = Annotated[int, Written(_positive(_WHOLE), (64,))]
+Sequences = Annotated[int, Written(_sequences, (1024,))]
 Rate = Annotated[
     float, Written(_limited(units.parse_rate_per_s, MAX_NUMBER), ("1.2M tokens/s",))
 ]

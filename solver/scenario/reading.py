@@ -118,6 +118,14 @@ class Reading:
         self.notices.append(Message(message_id, dict(values), text))
 
 
+def list_hint(written: object) -> str | None:
+    """Return the list that text with commas is meant as: ``[SG, JP]`` of ``SG,JP``."""
+    if not isinstance(written, str) or "," not in written:
+        return None
+    parts = [part.strip() for part in written.strip(" []").split(",")]
+    return f"[{', '.join(part for part in parts if part)}]"
+
+
 def _place(issue: Issue) -> tuple[str, int, int]:
     """Return file, line and column of a fault, to sort by."""
     match = _PLACE.fullmatch(issue.where or "")

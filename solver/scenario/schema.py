@@ -34,6 +34,7 @@ from solver.scenario.quantities import (
     PositiveSeconds,
     PositiveWhole,
     Rate,
+    Sequences,
     Share,
     Text,
     TokenCount,
@@ -119,9 +120,9 @@ class BatchSpec(Spec):
     """Sequences a step."""
     tolerance: Share | None = None
     """How far the batch may be from `tokens` or `sequences`. Default: not at all."""
-    min: PositiveWhole | None = None
+    min: Sequences | None = None
     """Fewest sequences a step."""
-    max: PositiveWhole | None = None
+    max: Sequences | None = None
     """Most sequences a step."""
 
 
@@ -153,14 +154,15 @@ class WorkloadSpec(Spec):
     """Tokens a sequence. Default: 4096, or what the model allows if that is less."""
     global_batch_size: (
         Annotated[
-            Annotated[PositiveWhole, Tag("<value>")]
+            Annotated[Sequences, Tag("<value>")]
             | Annotated[BatchSpec, Tag("<mapping>")],
             Form,
         ]
         | None
     ) = None
     """Sequences a step; or {tokens: 4M}, {sequences: 1024, tolerance: 5%} or
-    {min: 900, max: 1200}. Default: about 4M tokens from scratch, else 128 sequences."""
+    {min: 900, max: 1200}. From scratch by default the power of two nearest
+    to 4M tokens (1,024 sequences of 4,096), else 128 sequences."""
     precision: Annotated[Precision, Spelled] = "bf16"
     """bf16, fp16, fp8, mxfp8, nvfp4 or fp32; a GPU that lacks it is not used."""
     optimizer: Text | None = None
@@ -383,7 +385,7 @@ class ScenarioFile(Spec):
     overheads: OverheadsSpec = OverheadsSpec()
     """Time around training."""
     prices: tuple[PriceSpec, ...] = ()
-    """Negotiated discounts on list prices."""
+    """Negotiated discounts on list prices; the last that matches an offer applies."""
     offers: Annotated[
         Annotated[Text, Tag("<value>")]
         | Annotated[tuple[OfferSpec, ...], Tag("<list>")],

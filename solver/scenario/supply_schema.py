@@ -18,12 +18,16 @@ from solver.scenario.quantities import (
     Share,
     Text,
     Usd,
+    Whole,
 )
 from solver.scenario.spec import AnyOf, Form, Spec, Spelled
 
 
 class PriceSpec(Spec):
-    """A negotiated price; it applies to every offer that all its keys match."""
+    """A negotiated price; it applies to every offer that all its keys match.
+
+    Of several rules that match an offer the last applies.
+    """
 
     provider: Text | None = None
     """Provider. Default: every one."""
@@ -91,8 +95,8 @@ class OfferSpec(Spec):
     """Fabric between nodes. Default: none is known, so a job uses one node."""
     min_nodes: PositiveWhole = 1
     """Fewest nodes that can be rented. Default: 1."""
-    max_nodes: PositiveWhole | None = None
-    """Nodes in stock. Default: not known, see `stock.unknown_nodes`."""
+    max_nodes: Whole | None = None
+    """Nodes in stock; 0: sold out. Default: not known, see `stock.unknown_nodes`."""
     available: tuple[DeliverySpec, ...] = ()
     """Stock by date: [{from: 2027-01-01, nodes: 8}]."""
     usd_per_gpu_hour: Usd | None = None
@@ -118,7 +122,7 @@ class OfferSpec(Spec):
     vcpus: PositiveNumber | None = None
     """Host threads of a node."""
     local_nvme_tb: NumberOrZero | None = None
-    """Local NVMe of a node, TB."""
+    """Local NVMe of a node, TB: the most that fits there. Default: enough."""
     storage: Annotated[
         tuple[
             Annotated[
@@ -131,6 +135,6 @@ class OfferSpec(Spec):
         AnyOf,
     ] = ()
     """Storage tiers: names of the catalog, or {name, kind, read, write ...}. Default:
-    local NVMe, free and enough."""
+    local NVMe, free, of the size of `local_nvme_tb` or else large enough."""
     note: Text | None = None
     """Anything worth knowing."""

@@ -81,6 +81,49 @@ def test_every_text_is_used() -> None:
     assert not unused
 
 
+def test_warnings_and_notices_are_sentences() -> None:
+    """Tests that what stands as a line of its own starts and ends like one."""
+    lines = {
+        id_: text
+        for id_, text in MESSAGES.items()
+        if id_.startswith(("warning.", "notice.", "note."))
+    }
+    odd = [
+        id_
+        for id_, text in lines.items()
+        if not re.match(r"[A-Z]|\{\w+:,(\.0f)?\}", text) or not text.endswith(".")
+    ]
+    assert len(lines) > 20
+    assert not odd
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(1, "ZeRO-3 over 1 GPU"), (2, "ZeRO-3 over 2 GPUs")]
+)
+def test_words_follow_their_number(number: int, text: str) -> None:
+    """Tests that one GPU is not called 'GPUs'."""
+    assert sentence("value.zero", stage=3, degree=number) == text
+
+
+def test_a_choice_may_hold_the_number_itself() -> None:
+    """Tests the sentence whose two forms have little in common."""
+    one = sentence("why.catalog", total=1, rule="stock")
+    many = sentence("why.catalog", total=1200, rule="stock")
+    assert one == "the only offer is not allowed; it fails on: stock"
+    assert many == "none of the 1,200 offers is allowed; most fail on: stock"
+
+
+def test_no_number_has_a_fixed_plural() -> None:
+    """Tests that a count of GPUs or nodes chooses the form of its word."""
+    fixed = [
+        id_
+        for id_, text in MESSAGES.items()
+        if re.search(r"\{(gpus|nodes|degree|count)(:,)?\} (GPUs|nodes|layouts)", text)
+    ]
+    # offers of several nodes only
+    assert fixed == ["notice.offer.one-node"]
+
+
 def test_ids_are_well_formed() -> None:
     """Tests that ids look alike: a family, then words, joined by points."""
     odd = [message_id for message_id in MESSAGES if not ID.fullmatch(message_id)]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.scenario.reading import notice_ids, only_fault, read
+from solver.scenario.batch import power_of_two_in, well_dividing_near
+from tests.scenario.reading import faults, notice_ids, only_fault, read
 
 
 def scenario(batch: str, tokens: str = "2T", more: str = "") -> str:
@@ -41,9 +42,17 @@ def test_rounding_is_told() -> None:
     found = read(scenario("{tokens: 4M}"))
     assert found.workload.batch_target == 977
     (notice,) = found.notices
-    assert notice.id == "notice.batch.rounded"
+    assert notice.id == "notice.batch.rounded-badly"
     assert notice.values["taken"] == 977 * 4096
     assert "976.56" in notice.text
+    assert "1,024 sequences, 4,194,304 tokens, divide well" in notice.text
+    assert "'tolerance: 5%'" in notice.text
+    well = read(scenario("{tokens: 4.2M}"))
+    assert well.workload.batch_target == 1025
+    assert notice_ids(read(scenario("{tokens: 4190000}"))) == [
+        "notice.batch.rounded-badly"
+    ]
+    assert notice_ids(read(scenario("{tokens: 4194000}"))) == ["notice.batch.rounded"]
     assert read(scenario("{tokens: 4194304}")).notices == ()
 
 
@@ -80,7 +89,46 @@ def test_wrong_batches(batch: str, code: str) -> None:
 def test_a_default_batch_fits_into_a_short_training() -> None:
     """Tests that the default is not larger than the whole training."""
     text = "model: llama-2-7b\nworkload: {tokens: 100k, sequence_length: 4096}\n"
-    assert read(text).workload.batch_target == 24
+    assert read(text).workload.batch_target == 16
+
+
+@pytest.mark.parametrize(
+    ("length", "sequences"), [(512, 8192), (2048, 2048), (4096, 1024), (3000, 1024)]
+)
+def test_the_default_batch_divides_well(length: int, sequences: int) -> None:
+    """Tests that what nobody asked for is a power of two near to 4M tokens."""
+    text = "model: {layers: 4, hidden: 512, ffn: 2048, heads: 8, vocab: 32000}\n"
+    text += f"workload: {{tokens: 2T, sequence_length: {length}}}\n"
+    found = read(text)
+    assert found.workload.batch_target == sequences
+    assert "notice.batch.default" in notice_ids(found)
+
+
+@pytest.mark.parametrize("target", [*range(1, 200), 977, 1025, 2441, 4999])
+def test_the_batch_that_is_advised(target: int) -> None:
+    """Tests that it is within the tolerance that is advised, and divides better."""
+    near = well_dividing_near(target)
+    assert abs(near - target) <= max(1, 0.05 * target)
+    assert power_of_two_in(near) >= power_of_two_in(target)
+    others = range(max(1, target - 1), target + 2)
+    assert power_of_two_in(near) >= max(map(power_of_two_in, others))
+
+
+@pytest.mark.parametrize(
+    "batch",
+    ["4M", "'4 M'", "2B", "1T", "0.5M", "4 million", "4000000", "{min: 3M, max: 5M}"],
+)
+def test_tokens_are_not_taken_for_sequences(batch: str) -> None:
+    """Tests that a batch of millions without a unit is asked back."""
+    found = faults(scenario(batch))
+    assert {issue.code for issue in found} == {"ambiguous-unit"}
+    assert "{tokens: " in found[0].message
+
+
+def test_sequences_may_be_said_with_a_suffix() -> None:
+    """Tests that a number with its unit is no question."""
+    assert read(scenario("{sequences: 2M}", "200T")).workload.batch_target == 2_000_000
+    assert read(scenario("16k")).workload.batch_target == 16_000
 
 
 def test_fine_tuning_has_a_smaller_default() -> None:

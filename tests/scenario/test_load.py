@@ -68,7 +68,7 @@ def test_the_shortest_scenario_has_the_documented_defaults() -> None:
     assert (workload.method, workload.start) == ("full", "scratch")
     assert (workload.framework, workload.optimizer) == ("megatron", "adamw")
     assert (workload.precision, workload.sequence_length) == ("bf16", 4096)
-    assert workload.batch_min == workload.batch_max == 977  # 4M tokens
+    assert workload.batch_min == workload.batch_max == 1024  # of about 4M tokens
     assert scenario.objective == Objective("cost")
     assert scenario.constraints.purchase == ("on_demand",)
     assert scenario.constraints.memory_headroom == 0.1

@@ -23,6 +23,7 @@ import typer
 
 from solver.cli import accuracy, estimate, scenarios, solve
 from solver.cli.terminal import note, prepare_streams, write
+from solver.cli.usage import PlainUsage
 from solver.errors import GpuplanError, InputError, Issue
 
 __all__ = ["app", "main"]
@@ -38,9 +39,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("solve")(solve.solve)
-app.command("estimate")(estimate.estimate)
-app.command("accuracy")(accuracy.accuracy)
+app.command("solve", cls=PlainUsage)(solve.solve)
+app.command("estimate", cls=PlainUsage)(estimate.estimate)
+app.command("accuracy", cls=PlainUsage)(accuracy.accuracy)
 app.add_typer(scenarios.app, name="scenarios")
 
 

@@ -9,6 +9,7 @@ import typer
 
 from solver.cli.inputs import AsJson, ScenarioName
 from solver.cli.terminal import write, write_page
+from solver.cli.usage import PlainUsage
 
 __all__ = ["app"]
 
@@ -23,7 +24,7 @@ Target = Annotated[
 ]
 
 
-@app.command("list")
+@app.command("list", cls=PlainUsage)
 def list_them(as_json: AsJson = False) -> int:
     """List the shipped scenarios, each with the question that it answers."""
     from solver.scenario.gallery import list_scenarios
@@ -40,7 +41,7 @@ def list_them(as_json: AsJson = False) -> int:
     return 0
 
 
-@app.command("show")
+@app.command("show", cls=PlainUsage)
 def show(scenario: ScenarioName, as_json: AsJson = False) -> int:
     """Print a scenario file."""
     from solver.scenario.gallery import show_scenario
@@ -54,7 +55,7 @@ def show(scenario: ScenarioName, as_json: AsJson = False) -> int:
     return 0
 
 
-@app.command("copy")
+@app.command("copy", cls=PlainUsage)
 def copy(
     scenario: ScenarioName, target: Target = Path(), as_json: AsJson = False
 ) -> int:
@@ -71,7 +72,7 @@ def copy(
     return 0
 
 
-@app.command("schema")
+@app.command("schema", cls=PlainUsage)
 def schema() -> int:
     """Print the JSON Schema of scenario files, for editors."""
     import json

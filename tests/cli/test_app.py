@@ -398,3 +398,20 @@ def test_command_group_is_importable() -> None:
     """Tests that the group of a command is the one that the application uses."""
     names = {command.name for command in scenarios.app.registered_commands}
     assert names == {"list", "show", "copy", "schema"}
+
+
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        (("solve",), "gpuplan solve [OPTIONS] SCENARIO"),
+        (("estimate",), "gpuplan estimate [OPTIONS] SCENARIO"),
+        (("scenarios", "copy"), "gpuplan scenarios copy [OPTIONS] SCENARIO [TARGET]"),
+        (("scenarios", "list"), "gpuplan scenarios list [OPTIONS]"),
+    ],
+)
+def test_usage_names_arguments_plainly(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], usage: str
+) -> None:
+    """Tests that nobody has to wonder whether braces are to be typed."""
+    ran = run(capsys, *words, "--help")
+    assert ran.out.splitlines()[0] == f"Usage: {usage}"

@@ -65,3 +65,36 @@ def test_pins_that_cannot_be(
     assert ran.status == 2
     assert place in ran.err
     assert ran.out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("--zero-stage", "3"), "--zero-stage: megatron has no ZeRO-3"),
+        (("--micro-batch", "3"), "--micro-batch: a batch of 1024 does not divide"),
+        (("--gpus", "12"), "--gpus: 12 GPUs are no whole number of nodes of 8"),
+        (
+            ("--recompute", "some"),
+            "--recompute: expected none, selective or full, not 'some'",
+        ),
+        (
+            ("--set", "constraints.parallelism.tp=3"),
+            "constraints.parallelism.tp: TP 3 does not divide",
+        ),
+    ],
+)
+def test_faults_are_told_under_the_option_as_typed(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], line: str
+) -> None:
+    """Tests that an option is named once, with hyphens, and what it may be."""
+    ran = run(capsys, *FITTING, *words)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith(line)
+
+
+def test_several_kinds_of_node_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """Tests that the question which node is meant comes with a few answers."""
+    ran = run(capsys, "estimate", "quickstart-7b", "--gpus", "64")
+    assert ran.status == 2
+    assert ran.err.startswith("--gpu: ")
+    assert "h100-sxm-80gb, " in ran.err

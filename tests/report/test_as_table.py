@@ -9,7 +9,7 @@ import pytest
 from solver.plan import LayoutPlan, PlanResult
 from solver.report.answer_rows import headline, page
 from solver.report.as_table import as_ascii, render
-from solver.report.figures import Page, Row, Section
+from solver.report.figures import Page, Row, Section, time_of_whole
 from tests.report.examples import (
     FEASIBLE,
     INFEASIBLE,
@@ -298,3 +298,64 @@ def test_bars_never_overflow() -> None:
     bars = [line.count("█") for line in lines[3:]]
     assert bars[0] == bars[1] == 0
     assert bars[2] == bars[3] > 20
+
+
+@pytest.mark.parametrize("region", ["default", "local", "unstated"])
+def test_what_is_no_region_is_not_named(region: str) -> None:
+    """Tests that placeholders of price lists and of own offers are not shown."""
+    plan = replace(PLAN, region=region, country=None)
+    others = tuple(replace(a, plan=plan) for a in OPTIMAL.alternatives)
+    text = render(page(replace(OPTIMAL, plan=plan, alternatives=others)), width=100)
+    assert "at nebius: $412,346" in text
+    assert "nebius, region not stated" in line_of(text, "place")
+    assert f"in {region}" not in text
+    assert f"nebius {region}" not in text
+
+
+@pytest.mark.parametrize(
+    ("unit", "shown"),
+    [
+        ("second", "$2.20 a GPU-hour, $17.60 a node-hour"),
+        ("hour", "$2.20 a GPU-hour, $17.60 a node-hour, whole hours"),
+        ("month", "$12,848 a node-month, whole months; $2.20 a GPU-hour"),
+    ],
+)
+def test_the_price_says_how_it_is_billed(unit: str, shown: str) -> None:
+    """Tests that a month of 730 hours is not shown as a price by the hour."""
+    result = replace(OPTIMAL, plan=replace(PLAN, billing_unit=unit))
+    assert line_of(render(page(result), width=100), "price").endswith(shown)
+
+
+@pytest.mark.parametrize(
+    ("days", "part", "shown"),
+    [
+        (30.4, 0.1, "0.10 days"),
+        (30.4, 0.03, "43.2 min"),
+        (30.4, 0.0002, "17.3 s"),
+        (1.5, 0.5, "12.00 hours"),
+        (1.5, 0.0054, "7.8 min"),
+        (0.03, 0.02, "28.8 min"),
+    ],
+)
+def test_short_times_have_a_unit_that_shows_them(
+    days: float, part: float, shown: str
+) -> None:
+    """Tests that nothing lasts 0.13 hours or 0.00 days."""
+    assert time_of_whole(part, days) == shown
+
+
+def test_a_small_difference_of_durations_is_shown() -> None:
+    """Tests that half an hour is not '+0.0' days."""
+    (first, *_) = OPTIMAL.alternatives
+    for days, shown in ((0.02, "+28.8 min"), (-0.02, "-28.8 min"), (-4.2, "-4.2")):
+        other = (replace(first, duration_change_days=days),)
+        text = render(page(replace(OPTIMAL, alternatives=other)), width=100)
+        assert shown in text
+
+
+def test_unverified_figures_are_called_so() -> None:
+    """Tests that a source 'memory' cannot be taken for gigabytes."""
+    plan = replace(PLAN, provenance={"network": "memory (2026-11)", "memory": "a note"})
+    text = render(page(replace(OPTIMAL, plan=plan)), width=100)
+    assert "general knowledge, unverified (2026-11)" in line_of(text, "network")
+    assert "a note" in line_of(text, "memory per GPU")

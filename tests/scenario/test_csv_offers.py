@@ -116,3 +116,17 @@ def test_the_shipped_inventory() -> None:
     assert {offer.note for offer in supply.offers} == {"invented"}
     assert not supply.with_catalog
     assert all(offer.max_nodes for offer in supply.offers)
+
+
+@pytest.mark.parametrize(
+    ("separator", "name"), [(";", "semicolon"), ("\t", "tab"), ("|", "bar")]
+)
+def test_other_separators_are_one_fault(
+    tmp_path: Path, separator: str, name: str
+) -> None:
+    """Tests that a spreadsheet's export is recognised, and told once."""
+    rows = (["name", "gpu", "gpus_per_node"], ["a", "l40s", "8"], ["b", "l4", "1,5"])
+    text = table(tmp_path, *(separator.join(row) for row in rows))
+    (issue,) = faults(text, base=tmp_path)
+    assert issue.code == "csv-syntax"
+    assert f"{name}-separated" in issue.message

@@ -14,7 +14,7 @@ from solver.scenario.schema import (
 )
 from solver.scenario.supply_schema import OfferSpec, OwnNetworkSpec
 from solver.yaml_source import DataPath
-from tests.scenario.reading import SMALL, faults, only_fault
+from tests.scenario.reading import SMALL, faults, only_fault, read
 
 DATA = {
     "constraints": {"parallelism": {"tp": [4, "x"]}, "purchase": "spott"},
@@ -134,3 +134,76 @@ def test_faults_of_one_item_leave_the_others() -> None:
         ("wrong-type", "prices[1]"),
         ("unknown-name", "prices[2].gpu"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "hint"),
+    [
+        ("constraints.countries", "SG,JP", "[SG, JP]"),
+        (
+            "constraints.regions",
+            "aws/us-east-1, us-west-2",
+            "[aws/us-east-1, us-west-2]",
+        ),
+        ("constraints.providers", "aws,gcp", "[aws, gcp]"),
+        ("constraints.gpus.types", "H100, A100", "[H100, A100]"),
+        ("constraints.purchase", "spot,on_demand", "[spot, on_demand]"),
+        ("constraints.gpus.per_node", "4,8", "[4, 8]"),
+        ("constraints.parallelism.tp", "4,8", "[4, 8]"),
+        ("constraints.parallelism.recompute", "none,full", "[none, full]"),
+        ("workload.precision", "bf16,fp8", "bf16"),
+        ("model", "llama-2-7b,llama-2-13b", "llama-2-13b"),
+    ],
+)
+def test_text_with_commas_may_be_meant_as_a_list(
+    key: str, written: str, hint: str
+) -> None:
+    """Tests that a list without brackets is recognised where a list may stand."""
+    issue = only_fault(SMALL, [(key, written)])
+    assert issue.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "hint"),
+    [
+        ("model", "mixtral", "mixtral-8x7b-v0.1"),
+        ("model", "mistralai/mixtral", "mixtral-8x7b-v0.1"),
+        ("workload.framework", "mega", "megatron"),
+        ("constraints.providers", "hyper", "hyperbolic"),
+    ],
+)
+def test_the_beginning_of_a_name_is_enough_for_a_hint(
+    key: str, written: str, hint: str
+) -> None:
+    """Tests that part of a name leads to the name."""
+    issue = only_fault(SMALL, [(key, written)])
+    assert (issue.code, issue.hint) == ("unknown-name", hint)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "framework", "method", "able"),
+    [
+        ("adamw-8bit", "megatron", "full", "deepspeed, hf-trainer, pytorch-fsdp"),
+        ("paged-adamw", "torchtitan", "full", "deepspeed, hf-trainer, pytorch-fsdp"),
+        ("lion-8bit", "nanotron", "full", "deepspeed, hf-trainer, pytorch-fsdp"),
+        ("paged-adamw-8bit", None, "full", "deepspeed, hf-trainer, pytorch-fsdp"),
+        ("paged-adamw-8bit", None, "qlora", None),
+        ("adamw-8bit", "pytorch-fsdp", "full", None),
+        ("adamw", "megatron", "full", None),
+    ],
+)
+def test_an_optimizer_that_the_framework_lacks(
+    optimizer: str, framework: str | None, method: str, able: str | None
+) -> None:
+    """Tests that it is refused, with the frameworks that run it."""
+    keys = [
+        ("workload.optimizer", optimizer),
+        ("workload.framework", framework),
+        ("workload.method", method),
+    ]
+    if able is None:
+        assert read(SMALL, keys).workload.optimizer == optimizer
+        return
+    issue = only_fault(SMALL, keys)
+    assert (issue.code, issue.path) == ("optimizer-unsupported", "workload.optimizer")
+    assert f"; {able} can" in issue.message

@@ -5,6 +5,8 @@ from datetime import date
 import pytest
 
 from solver.catalog.schema import Offer, Server
+from solver.catalog.supply import merged_catalog
+from solver.options import gather_options
 from solver.scenario.own_offers import nearest_tier
 from solver.scenario.scenario import Scenario
 from tests.scenario.reading import (
@@ -307,3 +309,55 @@ def test_the_usual_tier_is_preferred() -> None:
         "gbps_per_node: 400}}"
     )
     assert server.network == "roce-200"
+
+
+def test_stated_drives_are_as_large_as_stated() -> None:
+    """Tests that local NVMe of a stated size is a tier of its own, and no larger."""
+    scenario, offer, server = own(
+        "{name: mine, gpu: l40s, gpus_per_node: 8, local_nvme_tb: 3.84}"
+    )
+    assert offer.storage == ("mine/local-nvme",)
+    (tier,) = scenario.supply.storage
+    assert (tier.capacity_tb, tier.usd_per_gb_month) == (3.84, 0.0)
+    assert tier.kind == "local_nvme"
+    generic = [
+        t.read_gb_per_s_per_node
+        for t in shipped_catalog().storage.values()
+        if t.kind == "local_nvme"
+    ]
+    assert tier.read_gb_per_s_per_node == min(generic)
+    assert tier.source.startswith("stated in s.yaml:4:5")
+    assert server.local_nvme_tb == 3.84
+
+
+@pytest.mark.parametrize(
+    ("stated", "storage"),
+    [
+        ("note: nothing", ()),
+        ("local_nvme_tb: 0", None),
+        ("local_nvme_tb: 3.84, storage: [lustre]", ("lustre",)),
+    ],
+)
+def test_storage_where_drives_do_not_decide(
+    stated: str, storage: tuple[str, ...] | None
+) -> None:
+    """Tests unstated drives (enough), none at all (a network's), and a list."""
+    _, offer, _ = own(f"{{name: mine, gpu: l40s, gpus_per_node: 8, {stated}}}")
+    assert offer.storage == storage
+
+
+def test_sold_out_is_no_fault() -> None:
+    """Tests that an inventory may have rows of nothing, which are not used."""
+    text = offering("{name: m, gpu: l40s, gpus_per_node: 8, max_nodes: 0}")
+    scenario = read(text)
+    assert scenario.supply.offers[0].max_nodes == 0
+    found = gather_options(scenario, merged_catalog(shipped_catalog(), scenario.supply))
+    assert found.options == ()
+    assert found.removed == {"stock": 1}
+
+
+def test_an_ambiguous_gpu_has_its_choices_most_usual_first() -> None:
+    """Tests that H100 in an offer suggests the SXM card, not the first by name."""
+    issue = only_fault(offering("{name: m, gpu: h100, gpus_per_node: 8}"))
+    assert (issue.code, issue.hint) == ("ambiguous-name", "h100-sxm-80gb")
+    assert "h100-pcie-80gb" in issue.message

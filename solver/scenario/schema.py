@@ -161,8 +161,8 @@ class WorkloadSpec(Spec):
         | None
     ) = None
     """Sequences a step; or {tokens: 4M}, {sequences: 1024, tolerance: 5%} or
-    {min: 900, max: 1200}. From scratch by default the power of two nearest
-    to 4M tokens (1,024 sequences of 4,096), else 128 sequences."""
+    {min: 900, max: 1200}. Default: 128 sequences; from scratch the power of two
+    nearest to 4M tokens, which is 1,024 sequences of 4,096."""
     precision: Annotated[Precision, Spelled] = "bf16"
     """bf16, fp16, fp8, mxfp8, nvfp4 or fp32; a GPU that lacks it is not used."""
     optimizer: Text | None = None

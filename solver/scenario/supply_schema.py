@@ -122,7 +122,8 @@ class OfferSpec(Spec):
     vcpus: PositiveNumber | None = None
     """Host threads of a node."""
     local_nvme_tb: NumberOrZero | None = None
-    """Local NVMe of a node, TB: the most that fits there. Default: enough."""
+    """Local NVMe of a node, TB: the most that fits there; 0: none, and
+    storage over the network is assumed. Default: enough."""
     storage: Annotated[
         tuple[
             Annotated[

@@ -7,6 +7,7 @@ duration, rent, storage, egress. All arrays are (n,), one element a candidate.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -126,22 +127,34 @@ def fastest_rows(rows: Rows) -> Rows:
     return rows.take(np.sort(order[new]))
 
 
-def evaluate(setting: Setting, group_index: int, rows: Rows) -> CandidateTable:
+def evaluate(
+    setting: Setting,
+    group_index: int,
+    rows: Rows,
+    dropped: Counter[str] | None = None,
+) -> CandidateTable:
     """Every allowed (option, tier, row) of one hardware class with its figures.
 
     Dropped are combinations beyond the option's nodes, hosts with too little memory,
     tiers too small for data and checkpoints, and runs that failures would stretch
-    beyond any sense (infinite duration).
+    beyond any sense (infinite duration). ``dropped`` counts them by rule.
     """
     group = setting.classes[group_index]
-    option, tier, row = _combinations(setting, group, rows)
+    dropped = Counter() if dropped is None else dropped
+    option, tier, row = _combinations(setting, group, rows, dropped)
     run = _run(setting, group, option, tier, rows.take(row))
     ends = np.flatnonzero(np.isfinite(run.goodput.expected_s))
+    _count(dropped, "goodput", len(row) - len(ends))
     return _figures(setting, group_index, run.take(ends))
 
 
+def _count(dropped: Counter[str], rule: str, number: int) -> None:
+    if number:
+        dropped[rule] += number
+
+
 def _combinations(
-    setting: Setting, group: HardwareClass, rows: Rows
+    setting: Setting, group: HardwareClass, rows: Rows, dropped: Counter[str]
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Indices of all pairs of (option, tier) with rows that the option's nodes hold."""
     pairs = [(o, t) for o in group.options for t in setting.option_tiers[int(o)]]
@@ -153,8 +166,11 @@ def _combinations(
     nodes = rows.layouts.nodes[row]
     arrays = setting.arrays.take(option)
     ok = (nodes <= arrays.max_nodes[pair]) & (nodes >= arrays.min_nodes[pair])
-    ok &= rows.host_bytes[row] <= arrays.host_bytes[pair]
-    ok &= _capacity_ok(setting, tier[pair], nodes, rows.writer_nodes[row])
+    roomy = rows.host_bytes[row] <= arrays.host_bytes[pair]
+    holds = _capacity_ok(setting, tier[pair], nodes, rows.writer_nodes[row])
+    _count(dropped, "host", int((ok & ~roomy).sum()))
+    _count(dropped, "storage_capacity", int((ok & roomy & ~holds).sum()))
+    ok &= roomy & holds
     pair, row = pair[ok], row[ok]
     return option[pair], tier[pair], row
 

@@ -7,6 +7,7 @@ bound can't rule that kind out.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,10 @@ GROUPS_AT_ONCE = 4_096
 NodeKind = tuple[int, int, bool]
 """(GPUs a node, GPUs of its NVLink domain, whether attention is fused): a GPU without
 a flash-attention kernel keeps the scores in memory."""
+
+
+class OutOfTimeError(Exception):
+    """The time limit came while layouts were made; the caller keeps what it has."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,13 @@ class LayoutSpace:
     constraints: Constraints
     kinds: Mapping[NodeKind, NodeLimits]
     lattices: dict[NodeKind, Lattice] = field(default_factory=dict)
+    end: float | None = None
+    """Clock (time.monotonic) after which no more layouts are made."""
+
+    def check_time(self) -> None:
+        """Raise `OutOfTimeError` once the time limit is over."""
+        if self.end is not None and time.monotonic() > self.end:
+            raise OutOfTimeError
 
     def limits(self, kind: NodeKind) -> LatticeLimits:
         """The axes and limits of the lattice of ``kind``."""
@@ -133,6 +145,7 @@ class LayoutSpace:
         memories: list[FloatArray] = []
         dropped = 0
         for start in range(0, max(len(groups), 1), GROUPS_AT_ONCE):
+            self.check_time()
             some = groups.take(slice(start, start + GROUPS_AT_ONCE))
             layouts = expand_groups(*model, limits, some)
             memory = peak_memory(*model, layouts, fused_attention=kind[2]).total

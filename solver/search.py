@@ -9,6 +9,7 @@ skipped. What is skipped is counted as bounded, never as 'does not fit'.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -22,7 +23,7 @@ from solver.candidates import (
     objective_values,
 )
 from solver.cost import weighted_usd
-from solver.layout_space import Lattice
+from solver.layout_space import Lattice, OutOfTimeError
 from solver.performance.inputs import BoolArray, FloatArray, IntArray
 from solver.performance.step_time import lower_bound, step_time
 from solver.performance.transformer import model_flops_per_token
@@ -69,6 +70,8 @@ class SearchStats:
     classes: int = 0
     classes_bounded: int = 0
     candidates: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    """Candidates that hosts, drives or failures rule out, by rule."""
 
 
 @dataclass(frozen=True)
@@ -196,6 +199,7 @@ class _Search:
             if not wanted.any():
                 self.stats.bounded += len(rows) - start
                 return
+            self.setting.space.check_time()
             self.stats.bounded += int((~wanted).sum())
             self._evaluate(index, lattice, np.sort(rows[piece][wanted]))
 
@@ -224,7 +228,7 @@ class _Search:
         found = fastest_rows(found.take(np.flatnonzero(good)))
         if not len(found.steps):
             return
-        self._keep(evaluate(setting, index, found))
+        self._keep(evaluate(setting, index, found, self.stats.dropped))
 
     def _keep(self, table: CandidateTable) -> None:
         self.stats.candidates += len(table)
@@ -294,25 +298,25 @@ def search(
     progress
         Called with a label and the fraction done.
     time_s
-        Wall-clock seconds after which no further hardware class is begun.
+        Wall-clock seconds after which no more layouts are made or evaluated.
     """
     work = _Search(setting, limits, slack)
     bounds = [work.class_bound(group) for group in setting.classes]
     able = [i for i, g in enumerate(setting.classes) if not work.hopeless(g)]
     order = sorted(able, key=lambda i: (bounds[i], i))
     left = list(order)
-    started = time.monotonic()
+    setting.space.end = None if time_s is None else time.monotonic() + time_s
     try:
         while left and bounds[left[0]] <= work.ceiling:
-            if time_s is not None and time.monotonic() - started > time_s:
-                break
+            setting.space.check_time()
             work.run_class(left[0], setting.classes[left[0]])
             left.pop(0)
             if progress is not None:
                 progress("layouts", 1.0 - len(left) / len(order))
-    except KeyboardInterrupt:
-        # the class in hand counts as not evaluated
-        pass
+    except (KeyboardInterrupt, OutOfTimeError):
+        pass  # the class in hand counts as not evaluated
+    finally:
+        setting.space.end = None
     work.stats.classes = len(order) - len(left)
     open_bound = bounds[left[0]] if left else np.inf
     complete = open_bound > work.ceiling or not left

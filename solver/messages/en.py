@@ -346,6 +346,9 @@ _AXES = {
     "axis.ep": "EP",
     "axis.etp": "ETP",
     "axis.dp": "DP",
+    "axis.virtual_stages": "virtual stages",
+    "axis.micro_batch": "micro-batch",
+    "axis.recompute": "recompute",
     "axis.gpus": "GPUs",
     "axis.gpus_per_node": "GPUs a node",
     "axis.expert_tp": "expert TP",
@@ -385,9 +388,26 @@ _WHY = {
         "the soonest is {soonest} for {soonest_cost}, the cheapest {cheapest} in "
         "{cheapest_days}."
     ),
+    "why.host": (
+        "Every host that is allowed has too little memory: a node needs {need:,.0f} GB "
+        "at least and has {have:,.0f} GB at most."
+    ),
+    "why.storage_capacity": (
+        "No storage that is allowed holds the data and two checkpoints, {need:,.0f} GB."
+    ),
+    "why.goodput": (
+        "What is allowed fails so often that no run would end: less hardware, or "
+        "storage that outlives a node, would help."
+    ),
+    "why.no-time": "The time limit left none to find out what would open a plan.",
     "why.sets": "Even without deadline, budget and throughput floor there is none.",
     "why.throughput": "The most possible is {needed} tokens/s instead of {now}.",
     "relax.days": "{days:,.1f} days",
+    "relax.not": "not {names}",
+    "relax.gb-per-s": "{rate:,.0f} GB/s a GPU inside the node",
+    "relax.gbps": "{rate:,.0f} Gb/s a GPU",
+    "relax.reads": "{rate:,.2f} GB/s read",
+    "relax.no-network": "none: one node",
     "relax.stock.now": "what is known or assumed",
     "relax.stock": "{nodes:,} {nodes:node|nodes} of {offer}",
     "range.per-node": "{limit} a node",

@@ -7,74 +7,90 @@ Three levels, in this order: nothing on offer matches (catalog), no layout divid
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from solver.candidates import CandidateTable
+from solver.layout_space import OutOfTimeError
 from solver.messages import sentence
 from solver.performance.parallelism import explain_divisibility
 from solver.plan import Explanation
 from solver.planning.memory_miss import MemoryMiss, levers, nearest_memory_miss
+from solver.planning.relaxation_text import Opening, describe, round_up
 from solver.planning.relaxing import in_force, without
-from solver.ranges import Range
 from solver.rules import rule
 from solver.scenario.scenario import Objective, Scenario
-from solver.search import limits_of, search
+from solver.search import SearchResult, limits_of, search
 from solver.setting import Setting, setting_of
-from solver.units import DAY, format_count, format_duration_s, format_usd
+from solver.units import DAY, GB, format_usd
 
-FEASIBILITY_SLACK = 0.0
+BOUNDS = ("deadline", "budget", "throughput")
 
 
-@dataclass(frozen=True)
-class Opening:
-    """What leaving one requirement out opens: the best plan there."""
+class _Clock:
+    """How long the explanation may still take."""
 
-    rule: str
-    setting: Setting
-    table: CandidateTable
-    row: int
+    def __init__(self, time_s: float) -> None:
+        self.end = time.monotonic() + time_s
+
+    @property
+    def left_s(self) -> float:
+        return max(0.0, self.end - time.monotonic())
 
 
 def explain(setting: Setting) -> Explanation:
-    """The explanation of an infeasible scenario."""
+    """The explanation of an infeasible scenario.
+
+    It takes about as long again as the time limit at most; what it has no time to try
+    is left out, never guessed.
+    """
+    clock = _Clock(setting.scenario.limits.time_s)
+    setting.space.end = clock.end
+    try:
+        return _explained(setting, clock)
+    except OutOfTimeError:
+        summary = f"{sentence('why.constraints')} {sentence('why.no-time')}"
+        counts = dict(setting.option_set.removed)
+        return Explanation("constraints", summary, (), (), None, counts)
+
+
+def _explained(setting: Setting, clock: _Clock) -> Explanation:
     if not setting.options:
-        return _catalog(setting)
+        return _catalog(setting, clock)
     lattices = [setting.space.lattice(kind) for kind in setting.space.kinds]
     if not any(len(lattice.groups) for lattice in lattices):
-        return _layout(setting)
+        return _layout(setting, clock)
     miss = nearest_memory_miss(setting)
     if miss.ratio > 1.0:
-        return _memory(setting, miss)
-    return _constraints(setting)
+        return _memory(setting, miss, clock)
+    return _constraints(setting, clock)
 
 
-def openings(setting: Setting) -> list[Opening]:
+def openings(setting: Setting, clock: _Clock) -> list[Opening]:
     """For each requirement in force the best plan without it, where there is one."""
-    found = []
-    for rule_id in in_force(setting.scenario):
-        opening = _open(setting, rule_id)
-        if opening is not None:
-            found.append(opening)
-    return found
+    found = [_open(setting, r, clock) for r in in_force(setting.scenario)]
+    return [opening for opening in found if opening is not None]
 
 
-def _open(setting: Setting, rule: str) -> Opening | None:
-    scenario = without(setting.scenario, rule)
-    if rule in ("deadline", "throughput"):
+def _open(setting: Setting, rule_id: str, clock: _Clock) -> Opening | None:
+    scenario = without(setting.scenario, rule_id)
+    if rule_id in ("deadline", "throughput"):
         scenario = replace(scenario, objective=Objective("time"))
-    elif rule == "budget":
+    elif rule_id == "budget":
         scenario = replace(scenario, objective=Objective("cost"))
     relaxed = _joined(setting, scenario)
-    if not relaxed.options:
-        return None
-    table = search(relaxed, limits_of(scenario), FEASIBILITY_SLACK).table
+    table = _solved(relaxed, clock).table
     if table is None:
         return None
-    return Opening(rule, relaxed, table, _least(rule, scenario, table))
+    return Opening(rule_id, relaxed, table, _least(rule_id, scenario, table))
+
+
+def _solved(setting: Setting, clock: _Clock) -> SearchResult:
+    return search(setting, limits_of(setting.scenario), time_s=clock.left_s)
 
 
 def _joined(setting: Setting, scenario: Scenario) -> Setting:
@@ -83,167 +99,23 @@ def _joined(setting: Setting, scenario: Scenario) -> Setting:
     return replace(setting_of(own, setting.catalog), scenario=scenario)
 
 
-def _least(rule: str, scenario: Scenario, table: CandidateTable) -> int:
+def _least(rule_id: str, scenario: Scenario, table: CandidateTable) -> int:
     """The candidate that needs least of what was left out."""
-    if rule == "throughput":
+    if rule_id == "throughput":
         return int(np.argmax(table.tokens_per_s))
-    if rule == "deadline":
+    if rule_id == "deadline":
         return int(np.lexsort((table.cost_usd, table.duration_limit_s))[0])
-    if rule == "budget":
+    if rule_id == "budget":
         return int(np.lexsort((table.duration_s, table.cost_limit_usd))[0])
-    if rule == "stock":
+    if rule_id == "stock":
         return int(np.lexsort((table.cost_usd, table.layouts.nodes))[0])
     key = table.duration_s if scenario.objective.kind == "time" else table.cost_usd
     return int(np.argmin(key))
 
 
-Described = dict[str, Any]
-
-
-def _deadline(opening: Opening, user: Any) -> Described:
-    needed = float(opening.table.duration_limit_s[opening.row])
-    return {
-        "now": format_duration_s(user.deadline_s),
-        "needed": _days_up(needed),
-        "now_value": user.deadline_s / DAY,
-        "needed_value": _round_up(needed / DAY, 1),
-        "unit": "days",
-    }
-
-
-def _round_up(value: float, digits: int) -> float:
-    scale = 10.0**digits
-    return float(np.ceil(value * scale - 1e-9) / scale)
-
-
-def _round_down(value: float, digits: int) -> float:
-    scale = 10.0**digits
-    return float(np.floor(value * scale + 1e-9) / scale)
-
-
-def _days_up(seconds: float) -> str:
-    return sentence("relax.days", days=_round_up(seconds / DAY, 1))
-
-
-def _budget(opening: Opening, user: Any) -> Described:
-    needed = _round_up(float(opening.table.cost_limit_usd[opening.row]), 0)
-    return {
-        "now": format_usd(user.budget_usd),
-        "needed": format_usd(needed),
-        "now_value": user.budget_usd,
-        "needed_value": needed,
-        "unit": "USD",
-    }
-
-
-def _throughput(opening: Opening, user: Any) -> Described:
-    sigma = opening.setting.arrays.sigma[opening.table.option[opening.row]]
-    pace = opening.table.tokens_per_s[opening.row] / np.exp(opening.setting.z * sigma)
-    needed = _round_down(float(pace), 0)
-    return {
-        "now": format_count(user.min_tokens_per_s),
-        "needed": format_count(needed),
-        "now_value": user.min_tokens_per_s,
-        "needed_value": needed,
-        "unit": "tokens/s",
-    }
-
-
-def _set(field: str, label: Callable[[Opening], str]) -> Callable[..., Described]:
-    def described(opening: Opening, user: Any) -> Described:
-        now = getattr(user, field, None)
-        values = ", ".join(str(v) for v in now) if isinstance(now, tuple) else None
-        return {"now": values, "needed": label(opening), "unit": field}
-
-    return described
-
-
-def _option(opening: Opening) -> Any:
-    return opening.setting.options[int(opening.table.option[opening.row])]
-
-
-def _pins(opening: Opening, user: Any) -> Described:
-    layouts, row = opening.table.layouts, opening.row
-    degrees = ("tp", "pp", "cp", "ep", "dp")
-    now = [f"{axis} {_range(r)}" for axis, r in sorted(user.parallelism.items())]
-    if user.recompute is not None:
-        now.append(f"recompute {' or '.join(user.recompute)}")
-    needed = " ".join(f"{d} {int(getattr(layouts, d)[row])}" for d in degrees)
-    return {"now": ", ".join(now) or None, "needed": needed, "unit": "layout"}
-
-
-def _range(limit: Range) -> str:
-    """A limit in words: 'at most 8', '4 or 8'."""
-    if limit.values is not None:
-        return " or ".join(f"{value:,}" for value in limit.values)
-    if limit.min is None:
-        return sentence("range.most", most=limit.max)
-    if limit.max is None:
-        return sentence("range.least", least=limit.min)
-    if limit.min == limit.max:
-        return f"{limit.min:,.0f}"
-    return sentence("range.between", least=limit.min, most=limit.max)
-
-
-def _gpus(opening: Opening, user: Any) -> Described:
-    limits = [_range(user.gpus)] if user.gpus != Range() else []
-    if user.gpus_per_node != Range():
-        limits.append(sentence("range.per-node", limit=_range(user.gpus_per_node)))
-    now = ", ".join(limits)
-    needed = int(opening.table.layouts.gpus[opening.row])
-    return {"now": now, "needed": f"{needed}", "needed_value": needed, "unit": "GPUs"}
-
-
-def _stock(opening: Opening, _user: Any) -> Described:
-    needed = int(opening.table.layouts.nodes[opening.row])
-    option = _option(opening)
-    return {
-        "now": sentence("relax.stock.now"),
-        "needed": sentence("relax.stock", nodes=needed, offer=option.offer.id),
-        "needed_value": needed,
-        "unit": "nodes",
-    }
-
-
-_DESCRIBE: dict[str, Callable[[Opening, Any], Described]] = {
-    "deadline": _deadline,
-    "budget": _budget,
-    "throughput": _throughput,
-    "gpus": _gpus,
-    "stock": _stock,
-    "parallelism": _pins,
-    "regions": _set("regions", lambda o: _option(o).offer.region),
-    "countries": _set("countries", lambda o: str(_option(o).country)),
-    "providers": _set("providers", lambda o: _option(o).offer.provider),
-    "gpu_types": _set("gpu_types", lambda o: _option(o).gpu.id),
-    "intra_node": _set("intra_node_kinds", lambda o: _option(o).server.intra_node),
-    "network": _set("network_kinds", lambda o: str(_option(o).server.network)),
-    "storage": _set("storage_kinds", lambda o: _tier(o)),
-    "purchase": _set("purchase", lambda o: _option(o).offer.purchase),
-}
-
-
-def _tier(opening: Opening) -> str:
-    return opening.setting.tiers[int(opening.table.tier[opening.row])].id
-
-
-def describe(opening: Opening, scenario: Scenario) -> Described:
-    """One relaxation as the JSON contract has it, with the plan that it opens."""
-    table, row = opening.table, opening.row
-    return {
-        "constraint": opening.rule,
-        **_DESCRIBE[opening.rule](opening, scenario.constraints),
-        "opens": {
-            "offer": _option(opening).offer.id,
-            "gpus": int(table.layouts.gpus[row]),
-            "cost_usd": round(float(table.cost_usd[row]), 2),
-            "duration_days": round(float(table.duration_s[row]) / DAY, 2),
-        },
-    }
-
-
 def _explanation(
     setting: Setting,
+    clock: _Clock,
     kind: Any,
     summary: str,
     found: list[Opening],
@@ -254,43 +126,44 @@ def _explanation(
     return Explanation(
         kind=kind,
         summary=summary,
-        conflict=tuple(o.rule for o in found) or _conflict(setting),
+        conflict=_conflict(setting, found, clock),
         relaxations=described + extra,
         nearest_miss=nearest_miss,
         counts=dict(setting.option_set.removed),
     )
 
 
-def _conflict(setting: Setting) -> tuple[str, ...]:
-    """A set of requirements that together allow nothing, minimal by deletion.
+def _conflict(setting: Setting, found: list[Opening], clock: _Clock) -> tuple[str, ...]:
+    """Requirements that together allow nothing, minimal by deletion.
 
-    Used where no single requirement opens a plan when left out. Of several such sets
-    the one shown keeps what the user wrote: defaults are left out first.
+    One that opens a plan when left out alone belongs to every such set and needs no
+    test. Of several sets the one shown keeps what the user wrote: defaults are left
+    out first.
     """
     scenario = setting.scenario
-    stated = scenario.constraints.stated
-    kept = sorted(in_force(scenario), key=lambda rule_id: rule_id in stated)
+    stated, needed = scenario.constraints.stated, {o.rule for o in found}
+    rules = in_force(scenario)
+    kept = sorted(rules, key=lambda rule_id: rule_id in stated)
     for rule_id in tuple(kept):
-        relaxed = _joined(setting, without(scenario, rule_id))
-        opened = bool(relaxed.options) and (
-            search(relaxed, limits_of(relaxed.scenario)).table is not None
-        )
-        if not opened:
-            scenario = without(scenario, rule_id)
+        if rule_id in needed:
+            continue
+        fewer = without(scenario, rule_id)
+        answer = _solved(_joined(setting, fewer), clock)
+        if answer.table is None and answer.complete:
+            scenario = fewer
             kept.remove(rule_id)
-    return tuple(kept)
+    return tuple(rule_id for rule_id in rules if rule_id in kept)
 
 
-def _catalog(setting: Setting) -> Explanation:
-    found = openings(setting)
+def _catalog(setting: Setting, clock: _Clock) -> Explanation:
     removed = setting.option_set.removed
     total = setting.option_set.total
     worst = max(removed, key=lambda r: removed[r]) if removed else "stock"
     summary = sentence("why.catalog", total=total, rule=rule(worst).title)
-    return _explanation(setting, "catalog", summary, found)
+    return _explanation(setting, clock, "catalog", summary, openings(setting, clock))
 
 
-def _layout(setting: Setting) -> Explanation:
+def _layout(setting: Setting, clock: _Clock) -> Explanation:
     kind = min(setting.space.kinds)
     faults = explain_divisibility(
         setting.shape, setting.job, setting.framework, setting.space.limits(kind)
@@ -303,64 +176,64 @@ def _layout(setting: Setting) -> Explanation:
         ]
     }
     summary = sentence("why.layout", reasons=reasons or sentence("why.layout.none"))
-    return _explanation(setting, "layout", summary, openings(setting), miss)
+    found = openings(setting, clock)
+    return _explanation(setting, clock, "layout", summary, found, miss)
 
 
-def _memory(setting: Setting, miss: MemoryMiss) -> Explanation:
+def _memory(setting: Setting, miss: MemoryMiss, clock: _Clock) -> Explanation:
     summary = sentence(
         "why.memory", need=miss.need_gib, usable=miss.allowed_gib, gpu=miss.gpu
     )
     return _explanation(
         setting,
+        clock,
         "memory",
         summary,
-        openings(setting),
+        openings(setting, clock),
         miss.as_dict(),
         tuple(levers(setting, miss)),
     )
 
 
-def _constraints(setting: Setting) -> Explanation:
-    found = openings(setting)
+def _constraints(setting: Setting, clock: _Clock) -> Explanation:
+    found = openings(setting, clock)
     texts = []
     for opening in found:
-        described = describe(opening, setting.scenario)
         if opening.rule in BOUNDS:
-            texts.append(sentence(f"why.{opening.rule}", **_shown(described)))
+            told = describe(opening, setting.scenario)
+            shown = {"now": told["now"], "needed": told["needed"]}
+            texts.append(sentence(f"why.{opening.rule}", **shown))
     miss = None
     if not found:
-        miss = _without_bounds(setting)
-        texts.append(_reachable(miss))
-    summary = sentence("why.constraints") + " " + " ".join(texts)
-    return _explanation(setting, "constraints", summary.strip(), found, miss)
+        miss = _without_bounds(setting, clock)
+        texts.append(_reachable(miss) if miss else _physical(setting, clock))
+    summary = " ".join([sentence("why.constraints"), *texts])
+    return _explanation(setting, clock, "constraints", summary, found, miss)
 
 
-BOUNDS = ("deadline", "budget", "throughput")
-
-
-def _without_bounds(setting: Setting) -> dict[str, Any] | None:
-    """Soonest and cheapest plan with deadline, budget and floor all left out."""
-    scenario = setting.scenario
+def _unbounded(scenario: Scenario) -> Scenario:
     for rule_id in BOUNDS:
         scenario = without(scenario, rule_id)
+    return scenario
+
+
+def _without_bounds(setting: Setting, clock: _Clock) -> dict[str, Any] | None:
+    """Soonest and cheapest plan with deadline, budget and floor all left out."""
     found = {}
     wanted = {"soonest": Objective("time"), "cheapest": Objective("cost")}
     for kind, objective in wanted.items():
-        free = replace(scenario, objective=objective)
-        relaxed = _joined(setting, free)
-        table = search(relaxed, limits_of(free)).table
+        free = replace(_unbounded(setting.scenario), objective=objective)
+        table = _solved(_joined(setting, free), clock).table
         if table is None:
             return None
         keys = (table.cost_usd, table.duration_limit_s)
         row = int(np.lexsort(keys if kind == "soonest" else keys[::-1])[0])
-        found[f"{kind}_days"] = _round_up(float(table.duration_limit_s[row]) / DAY, 1)
-        found[f"{kind}_usd"] = _round_up(float(table.cost_limit_usd[row]), 0)
+        found[f"{kind}_days"] = round_up(float(table.duration_limit_s[row]) / DAY, 1)
+        found[f"{kind}_usd"] = round_up(float(table.cost_limit_usd[row]), 0)
     return found
 
 
-def _reachable(miss: dict[str, Any] | None) -> str:
-    if miss is None:
-        return sentence("why.sets")
+def _reachable(miss: dict[str, Any]) -> str:
     return sentence(
         "why.reachable",
         soonest=sentence("relax.days", days=miss["soonest_days"]),
@@ -370,5 +243,40 @@ def _reachable(miss: dict[str, Any] | None) -> str:
     )
 
 
-def _shown(described: Described) -> dict[str, Any]:
-    return {"now": described["now"], "needed": described["needed"]}
+def _physical(setting: Setting, clock: _Clock) -> str:
+    """What besides the user's limits leaves no candidate: hosts, drives or failures."""
+    free = _joined(setting, _unbounded(setting.scenario))
+    dropped = _solved(free, clock).stats.dropped
+    if not dropped:
+        return sentence("why.sets")
+    worst = max(dropped, key=lambda rule_id: dropped[rule_id])
+    return sentence(f"why.{worst}", **_PHYSICAL[worst](setting))
+
+
+def _host(setting: Setting) -> dict[str, float]:
+    needs = [
+        float(lattice.host_bytes.min())
+        for lattice in setting.space.lattices.values()
+        if len(lattice)
+    ]
+    return {
+        "need": min(needs) / GB,
+        "have": float(setting.arrays.host_bytes.max()) / GB,
+    }
+
+
+def _capacity(setting: Setting) -> dict[str, float]:
+    need = setting.scenario.data.size_bytes + 2 * setting.checkpoint_bytes
+    return {"need": need / GB}
+
+
+def _nothing(_: Setting) -> dict[str, float]:
+    return {}
+
+
+_PHYSICAL: Mapping[str, Callable[[Setting], dict[str, float]]] = {
+    "host": _host,
+    "storage_capacity": _capacity,
+    "goodput": _nothing,
+}
+"""Rule id to the figures of its sentence."""

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 SLACK = 0.25
 """Candidates within 25 % of the best are kept as possible runners-up."""
 
+LEAST_SOLVE_S = 1.0
+"""CP-SAT gets this long at least: it takes a hundredth of it, the search the rest."""
+
 PRACTICAL_TIE = 0.05
 """At most this relative difference is never told apart by measurements."""
 
@@ -99,7 +102,8 @@ def plan_job(
         return _result(setting, "unknown", None, (), proof, None)
     if found.table is None:
         return _no_plan(setting, found, started, phases)
-    chosen = choose(setting, found.table, phases, export_model, log)
+    spent_s = time.perf_counter() - started
+    chosen = choose(setting, found.table, phases, export_model, log, spent_s)
     if chosen.row is None:
         if chosen.outcome.status == "infeasible" and found.complete:
             return _no_plan(setting, found, started, phases)
@@ -121,6 +125,7 @@ def choose(
     phases: Phases,
     export_model: Path | None = None,
     log: Callable[[str], None] | None = None,
+    spent_s: float = 0.0,
 ) -> Chosen:
     """Let CP-SAT choose among the candidates and check it by reduction."""
     with phases.measure("import ortools"):
@@ -144,7 +149,7 @@ def choose(
     if export_model is not None:
         _export(export_model, whole, requirements, levels, scenario)
     with phases.measure("solve"):
-        outcome = problem.solve(_solve_limits(scenario), _logger(log))
+        outcome = problem.solve(_solve_limits(scenario, spent_s), _logger(log))
     row = outcome.rows[0] if outcome.rows else best
     if outcome.ties_proved and row != best:
         raise InternalError("CP-SAT and the reduction choose different candidates")
@@ -164,12 +169,16 @@ def floor_of(setting: Setting) -> tuple[float, float]:
     return min(cost for cost, _ in bounds), min(time_s for _, time_s in bounds)
 
 
-def _solve_limits(scenario: Scenario) -> SolveLimits:
+def _solve_limits(scenario: Scenario, spent_s: float) -> SolveLimits:
+    """The user's limits, less the time that the search took."""
     from solver.cpsat.table import SolveLimits
 
     limits = scenario.limits
     return SolveLimits(
-        time_s=limits.time_s, gap=limits.gap, workers=limits.workers, seed=limits.seed
+        time_s=max(limits.time_s - spent_s, LEAST_SOLVE_S),
+        gap=limits.gap,
+        workers=limits.workers,
+        seed=limits.seed,
     )
 
 

@@ -54,6 +54,7 @@ def job(
     offers: list[dict[str, Any]] | None = None,
     constraints: dict[str, Any] | None = None,
     workload: dict[str, Any] | None = None,
+    overrides: tuple[str, ...] = (),
     **keys: Any,
 ) -> Scenario:
     """A scenario on the toy model; ``keys`` are further top-level keys."""
@@ -72,5 +73,5 @@ def job(
     }
     text = yaml.safe_dump(data, sort_keys=False)
     return resolve_scenario(
-        load_yaml(text, "toy.yaml"), catalog(), (), date(2026, 12, 1)
+        load_yaml(text, "toy.yaml"), catalog(), overrides, date(2026, 12, 1)
     )

@@ -40,6 +40,7 @@ _SECTIONS = {
     "section.provenance": "Where the figures come from",
     "section.explanation": "Why there is no plan",
     "section.scenarios": "Shipped scenarios",
+    "section.try": "To try one, add",
     "section.relaxations": "What would open a plan, each alone",
     "section.levers": "What would need less memory on the same nodes",
     "section.nearest": "The nearest miss",

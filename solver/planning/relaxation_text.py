@@ -93,7 +93,7 @@ def _listed(values: tuple[str, ...] | None) -> str | None:
 
 
 def _with(values: tuple[str, ...] | None, new: str) -> str:
-    return "[" + ", ".join(dict.fromkeys((*(values or ()), new))) + "]"
+    return "[" + ",".join(dict.fromkeys((*(values or ()), new))) + "]"
 
 
 def _deadline(opening: Opening, user: Constraints) -> Described:
@@ -104,7 +104,7 @@ def _deadline(opening: Opening, user: Constraints) -> Described:
         "now_value": (user.deadline_s or 0.0) / DAY,
         "needed_value": needed,
         "unit": "days",
-        "set": f"constraints.deadline='{needed:g} days'",
+        "set": f"constraints.deadline={needed:g} days",
     }
 
 
@@ -164,7 +164,7 @@ def _gpu_types(opening: Opening, user: Constraints) -> Described:
         "unit": "gpu_types",
         "set": types
         if user.gpu_types
-        else f"constraints.gpus.exclude=[{', '.join(exclude)}]",
+        else f"constraints.gpus.exclude=[{','.join(exclude)}]",
     }
 
 
@@ -262,7 +262,7 @@ def _storage(opening: Opening, user: Constraints) -> Described:
     rate = round_down(float(opening.table.read_bytes_per_s[opening.row]) / 1e9, 2)
     slow = least is not None and rate * 1e9 < least
     kind = opening.tier_kind
-    change = f"min_read='{rate:g} GB/s'" if slow else f"kinds={_with(kinds, kind)}"
+    change = f"min_read={rate:g} GB/s" if slow else f"kinds={_with(kinds, kind)}"
     return {
         "now": _joined(_listed(kinds), floor),
         "needed": sentence("relax.reads", rate=rate) if slow else kind,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,6 +35,7 @@ def explanation_parts(explanation: Explanation) -> Parts:
     limits = [r for r in explanation.relaxations if "saves_gib" not in r]
     if limits:
         parts.append(_relaxations(limits))
+        parts += _typed(limits)
     if explanation.nearest_miss:
         parts += _nearest_miss(explanation.nearest_miss)
     if levers:
@@ -60,6 +62,13 @@ def _relaxations(relaxations: list[dict[str, Any]]) -> Grid:
         rows.append(tuple(row))
     heads = tuple(sentence(name) for name in names)
     return Grid("section.relaxations", heads, tuple(rows))
+
+
+def _typed(relaxations: list[dict[str, Any]]) -> Parts:
+    """Return the options that try each relaxation, where there are any."""
+    options = [f"--set {shlex.quote(r['set'])}" for r in relaxations if r.get("set")]
+    rows = tuple(Row("", option) for option in options)
+    return [Section("section.try", rows)] if rows else []
 
 
 def _now_and_needed(relaxation: Mapping[str, Any]) -> tuple[str, str]:

@@ -124,7 +124,7 @@ def test_figures_stand_with_their_labels() -> None:
     assert "not known" in line_of(text, "local NVMe")
     assert "$412,346 (gap 0%)" in line_of(text, "bound")
     assert "41,280 candidates, 40,312 of them pruned" in line_of(text, "searched")
-    assert "TP 1, 2, 4, 8 · micro batch 1, 2, 4, 8" in line_of(text, "lattice")
+    assert "TP 1, 2, 4, 8 · micro-batch 1, 2, 4, 8" in line_of(text, "lattice")
     assert "+$20,100  -4.2" in line_of(text, "other GPU")
 
 
@@ -238,7 +238,7 @@ def test_long_axes_are_shortened() -> None:
     }
     result = replace(OPTIMAL, proof=replace(OPTIMAL.proof, lattice=lattice))
     line = line_of(render(page(result), width=100), "lattice")
-    assert line.endswith("nodes 1–64 · micro batch 1–16 · batch 1024 · cap 1,000")
+    assert line.endswith("nodes 1–64 · micro-batch 1–16 · batch 1024 · cap 1,000")
 
 
 def test_a_region_that_is_not_stated() -> None:

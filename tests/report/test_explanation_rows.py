@@ -75,7 +75,7 @@ def test_a_miss_by_memory() -> None:
     text = shown(explanation(kind="memory", nearest_miss=miss))
     assert "GPU  h100-sxm-80gb" in text
     assert "GiB needed  84.6" in text
-    assert "TP 8 · PP 1 · micro batch 2 · recompute full" in text
+    assert "TP 8 · PP 1 · micro-batch 2 · recompute full" in text
     assert "total  84.60 GiB  107%" in text
 
 

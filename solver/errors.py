@@ -14,6 +14,7 @@ All faults of an input are collected in an `IssueLog` and reported at once. Each
 an `Issue` with a stable code in kebab-case; ``docs/errors.md`` explains the codes.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -25,8 +26,39 @@ __all__ = [
     "Issue",
     "IssueLog",
     "PackagingError",
+    "escaped",
     "nearest",
+    "shown",
 ]
+
+MAX_SHOWN = 60
+"""Characters of a value that a message repeats."""
+MAX_PLACE = 300
+_MAX_BITS = 256
+_LONG_WORD = re.compile(r"\S{200,}")
+
+
+def escaped(text: str) -> str:
+    """Return text with the characters that a terminal would obey as codes."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
+    )
+
+
+def shortened(text: str, limit: int = MAX_SHOWN) -> str:
+    """Return the start of a text, with dots where there is more."""
+    return text if len(text) <= limit else f"{text[:limit]}..."
+
+
+def shown(value: object) -> str:
+    """Return a value as a message repeats it: short, text in quotes."""
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        return "a huge number"  # Python refuses to write out the hugest
+    if isinstance(value, str):
+        return f"'{escaped(shortened(value))}'"
+    return escaped(shortened(str(value)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +87,18 @@ class Issue:
 
     def __str__(self) -> str:
         """Return the line shown to the user."""
-        text = ": ".join(part for part in (self.where, self.path, self.message) if part)
-        return text if self.hint is None else f"{text} (did you mean '{self.hint}'?)"
+        path = None if self.path is None else shortened(self.path, 2 * MAX_SHOWN)
+        message = _LONG_WORD.sub(lambda word: shortened(word[0]), self.message)
+        text = ": ".join(part for part in (self._place(), path, message) if part)
+        if self.hint is not None:
+            text = f"{text} (did you mean '{self.hint}'?)"
+        return escaped(text)
+
+    def _place(self) -> str | None:
+        """Return the place, the middle of a very long one left out."""
+        if self.where is None or len(self.where) <= MAX_PLACE:
+            return self.where
+        return f"{self.where[:MAX_SHOWN]}...{self.where[-MAX_SHOWN:]}"
 
     def as_dict(self) -> dict[str, str | None]:
         """Return the fields in the order of the JSON contract."""

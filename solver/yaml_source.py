@@ -182,9 +182,9 @@ def _load(text: str, name: str, builder: "_Builder") -> Any:
     builder.nodes_left = loader.nodes + MAX_ALIAS_NODES
     try:
         data = builder.build(root, ())
-    except _UnfoldsTooFarError:
+    except _UnfoldsTooFarError as error:
         message = "aliases unfold into more than this reader accepts"
-        raise _refusal("yaml-too-complex", message, name) from None
+        raise _refusal("yaml-too-complex", message, _at(name, error.mark)) from None
     builder.log.raise_if_any()
     return data
 
@@ -208,9 +208,16 @@ class _Loader(_BaseLoader):
         self.nodes += 1
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise _TooComplexError(f"is nested deeper than {MAX_DEPTH} levels")
+            reason = f"is nested deeper than {MAX_DEPTH} levels"
+            raise _TooComplexError(reason, self._place(current_node))
         if self.nodes > MAX_NODES:
-            raise _TooComplexError(f"holds more than {MAX_NODES:,} keys and values")
+            reason = f"holds more than {MAX_NODES:,} keys and values"
+            raise _TooComplexError(reason, self._place(current_node))
+
+    @staticmethod
+    def _place(parent: Any) -> Mark:
+        """Return where the node starts that is being composed."""
+        return (1, 1) if parent is None else _mark(parent)
 
     def ascend_resolver(self) -> None:
         """Count back the level of a node that has been composed."""
@@ -218,11 +225,19 @@ class _Loader(_BaseLoader):
 
 
 class _TooComplexError(yaml.YAMLError):
-    """The text is past a limit of this module."""
+    """The text is past a limit of this module, reached at a place."""
+
+    def __init__(self, reason: str, mark: Mark) -> None:
+        super().__init__(reason)
+        self.mark = mark
 
 
 class _UnfoldsTooFarError(Exception):
-    """Aliases make the data endless, or far larger than the text."""
+    """Aliases make the data endless, or far larger than the text, at a place."""
+
+    def __init__(self, mark: Mark) -> None:
+        super().__init__()
+        self.mark = mark
 
 
 class _Builder:
@@ -243,7 +258,7 @@ class _Builder:
         """Return the data of a node that stands at a path."""
         self.nodes_left -= 1
         if self.nodes_left < 0 or len(path) > MAX_DEPTH:
-            raise _UnfoldsTooFarError
+            raise _UnfoldsTooFarError(_mark(node))
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, path)
         if node.tag != _COLLECTION:
@@ -402,10 +417,10 @@ def _refusal(
 def _syntax_error(error: yaml.YAMLError, text: str, name: str) -> InputError:
     """Return the error for text that YAML's own reader refuses."""
     if isinstance(error, _TooComplexError):
-        return _refusal("yaml-too-complex", f"the file {error}", name)
+        message = f"the file {error}"
+        return _refusal("yaml-too-complex", message, _at(name, error.mark))
     if not isinstance(error, yaml.MarkedYAMLError):
-        reason = getattr(error, "reason", None) or "it holds unacceptable characters"
-        return _refusal("yaml-syntax", f"not YAML: {reason}", name)
+        return _unacceptable_character(error, text, name)
     if isinstance(error, ComposerError) and "another document" in str(error.problem):
         message = "more than one document ('---') in the file"
     else:
@@ -419,6 +434,29 @@ def _syntax_error(error: yaml.YAMLError, text: str, name: str) -> InputError:
         message = "a tab cannot indent a line; use spaces"
     where = f"{name}:{mark.line + 1}:{mark.column + 1}"
     return _refusal("yaml-syntax", f"not YAML: {message}", where)
+
+
+_UNACCEPTABLE = re.compile(
+    "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)
+"""Characters that YAML does not allow (YAML 1.1, section 5.1)."""
+
+
+def _unacceptable_character(error: yaml.YAMLError, text: str, name: str) -> InputError:
+    """Return the error of a text with a character that YAML does not allow."""
+    found = _UNACCEPTABLE.search(text)
+    if found is None:
+        reason = getattr(error, "reason", None) or "it holds unacceptable characters"
+        return _refusal("yaml-syntax", f"not YAML: {reason}", name)
+    before = text[: found.start()]
+    mark = before.count("\n") + 1, found.start() - before.rfind("\n")
+    message = f"not YAML: the character U+{ord(found[0]):04X} is not allowed"
+    return _refusal("yaml-syntax", message, _at(name, mark))
+
+
+def _at(name: str, mark: Mark) -> str:
+    """Return a place in a text as messages have it."""
+    return f"{name}:{mark[0]}:{mark[1]}"
 
 
 def _read(path: Path, name: str) -> str:
@@ -437,8 +475,17 @@ def _read(path: Path, name: str) -> str:
         raise _refusal("file-too-large", _TOO_LARGE, name)
     try:
         return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise _refusal("not-utf8", _NOT_UTF8, name) from None
+    except UnicodeDecodeError as error:
+        raise InputError([not_utf8(content, error, name)]) from None
+
+
+def not_utf8(content: bytes, error: UnicodeDecodeError, name: str) -> Issue:
+    """Return the fault of a file whose bytes are no UTF-8, at the first such byte."""
+    before = content[: error.start]
+    line = before.count(b"\n") + 1
+    start = before.rpartition(b"\n")[2].decode("utf-8-sig", "replace")
+    message = f"{_NOT_UTF8}: byte 0x{content[error.start]:02x} has no meaning in it"
+    return Issue("not-utf8", message, f"{name}:{line}:{len(start) + 1}")
 
 
 def _similar_file(path: Path) -> str | None:

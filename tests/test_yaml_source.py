@@ -181,7 +181,7 @@ def test_duplicate_keys_are_all_told() -> None:
         ("!x y: 1", "yaml-syntax", "f.yaml:1:1", "!x"),
         ("a: &b {c: 1}\nd:\n  <<: *b", "yaml-syntax", "f.yaml:3:3", "merge"),
         ("? [a, b]\n: 1", "yaml-syntax", "f.yaml:1:3", "a word"),
-        ("a: \x00", "yaml-syntax", "f.yaml", "not"),
+        ("a: \x00", "yaml-syntax", "f.yaml:1:4", "not"),
         ("a: 1e999", "out-of-range", "f.yaml:1:4", "too large"),
         ("a: " + "9" * 5000, "out-of-range", "f.yaml:1:4", "too large"),
     ],

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from statistics import median
 from typing import TYPE_CHECKING
 
+from solver.catalog.bounds import FRAMEWORK_CONSTANTS
+from solver.catalog.calibration_checks import check_calibration, generations_of
 from solver.catalog.load import PARTS
-from solver.errors import Issue, nearest
+from solver.errors import Issue, nearest, shown
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
@@ -25,6 +27,7 @@ WARNINGS = frozenset(("price-outlier", "spot-not-cheaper"))
 OUTLIER_FACTOR = 4.0
 """A price per GPU-hour so many times above or below its peers' median is told."""
 MIN_PEERS = 4
+_YEAR = re.compile(r"@[0-9]{4}$")
 _DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?(/\d{4}(-\d{2}(-\d{2})?)?)?")
 _ID = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _PLAIN_IDS = ("gpus", "servers", "intra_node", "networks", "storage", "frameworks")
@@ -87,6 +90,51 @@ def _missing(
         where = catalog.where(kind, entry_id, field)
         hint = nearest(name, entries)
         yield Issue("unknown-reference", message, where, f"{entry_id}.{field}", hint)
+
+
+def check_default_optimizers(catalog: Catalog) -> Iterator[Issue]:
+    """Yield frameworks whose default optimizer the catalog does not have."""
+    for framework in catalog.frameworks.values():
+        yield from _missing(
+            catalog,
+            "frameworks",
+            framework.id,
+            "default_optimizer",
+            framework.default_optimizer,
+            "optimizers",
+        )
+
+
+def check_generations(catalog: Catalog) -> Iterator[Issue]:
+    """Yield GPUs of a generation that the calibration has no figures for."""
+    known = generations_of(catalog.calibration)
+    for gpu in catalog.gpus.values() if known else ():
+        if gpu.generation not in known:
+            message = (
+                f"calibration.yaml has no generation {shown(gpu.generation)}: write "
+                "one that is alike, or 'default'"
+            )
+            where = catalog.where("gpus", gpu.id, "generation")
+            hint = nearest(gpu.generation, sorted(known))
+            path = f"{gpu.id}.generation"
+            yield Issue("unknown-reference", message, where, path, hint)
+
+
+def check_framework_constants(catalog: Catalog) -> Iterator[Issue]:
+    """Yield constants of frameworks that no model of step times can take."""
+    for framework in catalog.frameworks.values():
+        for name, value in framework.constants.items():
+            plain = _YEAR.sub("", name)
+            bounds = FRAMEWORK_CONSTANTS.get(plain)
+            if bounds is not None and bounds.allows(value):
+                continue
+            code, hint = "out-of-range", None
+            message = f"expected {bounds}, not {shown(value)}"
+            if bounds is None:
+                code, hint = "unknown-key", nearest(plain, FRAMEWORK_CONSTANTS)
+                message = f"there is no constant {shown(plain)}"
+            where = catalog.where("frameworks", framework.id, "constants")
+            yield Issue(code, message, where, f"{framework.id}.constants.{name}", hint)
 
 
 def check_provider_of_offers(catalog: Catalog) -> Iterator[Issue]:
@@ -258,8 +306,12 @@ def check_storage(catalog: Catalog) -> Iterator[Issue]:
 
 
 CHECKS: tuple[Callable[[Catalog], Iterable[Issue]], ...] = (
+    check_calibration,
     check_ids,
     check_unknown_references,
+    check_default_optimizers,
+    check_generations,
+    check_framework_constants,
     check_provider_of_offers,
     check_sources,
     check_ambiguous_aliases,

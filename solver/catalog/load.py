@@ -41,7 +41,9 @@ from solver.catalog.schema import (
     Server,
     StorageTier,
 )
+from solver.catalog.transformer_rules import SizeFault, size_faults
 from solver.errors import IssueLog, nearest
+from solver.files import is_file, is_folder
 from solver.resources import shipped_catalog
 
 __all__ = ["ENVIRONMENT_VARIABLE", "PARTS", "Catalog", "load_catalog"]
@@ -69,6 +71,11 @@ def _complete_region(data: dict[str, Any]) -> None:
         data["id"] = f"{data.get('provider', '')}/{data.get('region', '')}"
 
 
+def _size_faults(entry: Architecture) -> list[SizeFault]:
+    """Return which sizes of an architecture do not go together."""
+    return size_faults(entry.model_dump())
+
+
 _OFFER_KEYS = frozenset(("id", "provider"))
 _REGION_KEYS = frozenset(("id", "provider", "region"))
 
@@ -87,7 +94,9 @@ PARTS: Mapping[str, Part] = MappingProxyType(
         "failure_rates": Part("failure_rates.csv", "table", FailureRate),
         "optimizers": Part("optimizers.yaml", "mapping", OptimizerEntry),
         "frameworks": Part("frameworks", "folder", FrameworkEntry),
-        "architectures": Part("architectures", "folder", Architecture),
+        "architectures": Part(
+            "architectures", "folder", Architecture, check=_size_faults
+        ),
     }
 )
 """The parts of a catalog by the name under which `Catalog` has them."""
@@ -190,7 +199,7 @@ class Catalog:
         merged: dict[str, Any] = {}
         for folder in self.folders:
             file = folder.root / "calibration.yaml"
-            if file.is_file():
+            if is_file(file):
                 name = f"{folder.name}/calibration.yaml"
                 merged = _merged(merged, yaml_mapping(file, name))
         return MappingProxyType(merged)
@@ -207,7 +216,7 @@ class Catalog:
         files: dict[str, tuple[Traversable, str]] = {}
         for folder in self.folders:
             place = folder.root / "architectures"
-            for file in place.iterdir() if place.is_dir() else ():
+            for file in place.iterdir() if is_folder(place) else ():
                 if file.name.endswith(".yaml"):
                     name = f"{folder.name}/architectures/{file.name}"
                     files[file.name.removesuffix(".yaml")] = (file, name)
@@ -329,11 +338,17 @@ def load_catalog(
 
 def _check_folder(folder: Folder, log: IssueLog) -> None:
     """Log that a folder is none, or holds what no catalog has."""
-    if not folder.root.is_dir():
+    if not is_folder(folder.root):
         log.add("folder-not-found", "no such catalog folder", folder.name)
         return
+    try:
+        items = sorted(folder.root.iterdir(), key=lambda item: item.name)
+    except OSError as error:
+        message = f"the folder cannot be read: {error.strerror or error}"
+        log.add("file-unreadable", message, folder.name)
+        return
     known = {part.file for part in PARTS.values()} | _OTHER_FILES
-    for item in sorted(folder.root.iterdir(), key=lambda item: item.name):
+    for item in items:
         hidden = item.name.startswith((".", "_"))
         if hidden or item.name in known or item.name.endswith((".md", ".txt")):
             continue

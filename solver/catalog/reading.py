@@ -17,9 +17,19 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from solver.catalog.bounds import bounds_of
 from solver.catalog.schema import Entry
-from solver.errors import InputError, Issue, IssueLog, nearest
-from solver.yaml_source import MAX_BYTES, DataPath, dotted, load_plain, load_yaml
+from solver.catalog.transformer_rules import SizeFault
+from solver.errors import InputError, Issue, IssueLog, nearest, shown
+from solver.files import is_file, is_folder
+from solver.yaml_source import (
+    MAX_BYTES,
+    DataPath,
+    dotted,
+    load_plain,
+    load_yaml,
+    not_utf8,
+)
 
 __all__ = [
     "Folder",
@@ -57,6 +67,8 @@ class Part:
     """Fills in keys that follow from others, before validation."""
     derived: frozenset[str] = frozenset()
     """The keys that ``complete`` fills in where they are left out."""
+    check: Callable[[Any], Iterable[SizeFault]] | None = None
+    """Tells which values of a valid entry do not go together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +143,36 @@ def read_part(part: Part, folder: Folder, log: IssueLog) -> dict[str, Record]:
             log.add("duplicate-id", message, raw.origin.where(), raw.id)
             continue
         try:
-            entry = part.model.model_validate(raw.data)
-        except ValidationError as error:
-            log.extend(_issues(error, part.model, raw))
-        else:
-            records[raw.id] = Record(entry, raw.origin)
+            records[raw.id] = _record(part, raw)
+        except InputError as error:
+            log.extend(error.issues)
     return records
+
+
+def _record(part: Part, raw: _Raw) -> Record:
+    """Return an entry that is right in each of its values, and as a whole.
+
+    Raises
+    ------
+    InputError
+        What is wrong with it.
+    """
+    try:
+        entry = part.model.model_validate(raw.data)
+    except ValidationError as error:
+        raise InputError(_issues(error, part.model, raw)) from None
+    faults = () if part.check is None else tuple(part.check(entry))
+    if faults:
+        raise InputError(
+            Issue(
+                fault.code,
+                fault.message,
+                raw.origin.where((fault.field,), key=fault.key),
+                dotted((raw.id, fault.field)),
+            )
+            for fault in faults
+        )
+    return Record(entry, raw.origin)
 
 
 def read_entry(part: Part, file: Traversable, name: str) -> Record:
@@ -148,10 +184,7 @@ def read_entry(part: Part, file: Traversable, name: str) -> Record:
         What is wrong with the file, all faults at once.
     """
     (raw,) = _yaml_entry(part, file, name, IssueLog())
-    try:
-        return Record(part.model.model_validate(raw.data), raw.origin)
-    except ValidationError as error:
-        raise InputError(_issues(error, part.model, raw)) from None
+    return _record(part, raw)
 
 
 def read_text(file: Traversable, name: str, limit: int = MAX_BYTES) -> str:
@@ -164,17 +197,17 @@ def read_text(file: Traversable, name: str, limit: int = MAX_BYTES) -> str:
     """
     try:
         content = file.read_bytes()
-    except OSError as error:
-        message = f"the file cannot be read: {error.strerror or error}"
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        message = f"the file cannot be read: {reason}"
         raise InputError([Issue("file-unreadable", message, name)]) from None
     if len(content) > limit:
         message = f"the file is larger than {limit // 1_000_000} MB"
         raise InputError([Issue("file-too-large", message, name)])
     try:
         return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        message = "the file is not UTF-8 text"
-        raise InputError([Issue("not-utf8", message, name)]) from None
+    except UnicodeDecodeError as error:
+        raise InputError([not_utf8(content, error, name)]) from None
 
 
 def yaml_mapping(file: Traversable, name: str) -> dict[str, Any]:
@@ -200,13 +233,13 @@ def _raw_entries(part: Part, folder: Folder, log: IssueLog) -> Iterator[_Raw]:
         suffix = ".yaml" if part.form == "folder" else ".csv"
         for file in _files(place, suffix):
             yield from _guarded(part, file, f"{name}/{file.name}", log)
-    elif place.is_file():
+    elif is_file(place):
         yield from _guarded(part, place, name, log)
 
 
 def _files(place: Traversable, suffix: str) -> list[Traversable]:
     """Return the files of a folder with a suffix, sorted by name."""
-    if not place.is_dir():
+    if not is_folder(place):
         return []
     files = (file for file in place.iterdir() if file.name.endswith(suffix))
     return sorted(files, key=lambda file: file.name)
@@ -334,7 +367,7 @@ def _cell_column(line: str, index: int) -> int:
     return len(line) + 1 if index == 0 else 1
 
 
-_NUMBERS = ("float_", "int_", "bool_", "decimal_")
+_NUMBERS = ("float_", "int_", "bool_", "decimal_", "number_")
 
 
 def _issues(error: ValidationError, model: type[Entry], raw: _Raw) -> Iterable[Issue]:
@@ -354,22 +387,31 @@ def _words(
     kind: str, context: Mapping[str, Any], fault: Mapping[str, Any], model: type[Entry]
 ) -> tuple[str, str]:
     """Return the code and message of a fault."""
+    written = shown(fault["input"])
     if kind == "missing":
         return "missing-key", "this has to be stated"
     if kind == "extra_forbidden":
         return "unknown-key", f"a {model.__name__} has no such key"
     if kind == "literal_error":
-        return "wrong-value", f"expected {context['expected']}, not {fault['input']!r}"
+        return "wrong-value", f"expected {context['expected']}, not {written}"
     if kind.startswith(("greater_than", "less_than")):
-        return "out-of-range", f"{fault['msg']}, not {fault['input']}".replace(
-            "Input should", "it has to"
-        )
+        return "out-of-range", f"{_limits(fault, model)}, not {written}"
+    if kind == "finite_number":
+        return "out-of-range", f"expected a finite number, not {written}"
     message = str(fault["msg"]).removeprefix("Value error, ")
     message = message.replace("Input should be", "expected", 1)
     code = (
         "wrong-type" if kind.startswith(_NUMBERS) or "_type" in kind else "wrong-value"
     )
-    return code, f"{message}, not {fault['input']!r}"
+    return code, f"{message}, not {written}"
+
+
+def _limits(fault: Mapping[str, Any], model: type[Entry]) -> str:
+    """Return what is expected of a number that is out of range."""
+    bounds = bounds_of(model, str(fault["loc"][0]))
+    if bounds is not None:
+        return f"expected {bounds}"
+    return str(fault["msg"]).replace("Input should", "it has to")
 
 
 def _hint(fault: Mapping[str, Any], model: type[Entry]) -> str | None:

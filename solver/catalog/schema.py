@@ -8,9 +8,12 @@ CSV. Units stand in the names.
 from __future__ import annotations
 
 from datetime import date
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from solver.catalog import bounds
+from solver.catalog.bounds import Bounds
 
 PurchaseKind = Literal["on_demand", "spot", "reserved", "monthly", "owned"]
 NetworkKind = Literal["infiniband", "roce", "efa", "tcpx", "ethernet"]
@@ -50,30 +53,30 @@ class Gpu(Entry):
     """Key into calibration.yaml: volta, turing, ampere, ada, hopper, blackwell ..."""
     compute_capability: str = ""
     """As the vendor's compiler names it: 9.0, 12.0, gfx942."""
-    memory_gb: float = Field(gt=0)
+    memory_gb: bounds.MemoryGb
     """Marketed memory, GB."""
-    usable_memory_gib: float = Field(gt=0)
+    usable_memory_gib: bounds.MemoryGib
     """What a process sees on the device, GiB."""
     usable_memory_source: str
     memory_type: str = ""
-    memory_bandwidth_gb_per_s: float = Field(gt=0)
-    fp32_tflops: float | None = None
-    tf32_tflops: float | None = None
-    fp16_tflops: float | None = None
-    bf16_tflops: float | None = None
-    fp8_tflops: float | None = None
-    fp4_tflops: float | None = None
-    int8_tops: float | None = None
+    memory_bandwidth_gb_per_s: bounds.MemoryRate
+    fp32_tflops: bounds.Tflops | None = None
+    tf32_tflops: bounds.Tflops | None = None
+    fp16_tflops: bounds.Tflops | None = None
+    bf16_tflops: bounds.Tflops | None = None
+    fp8_tflops: bounds.Tflops | None = None
+    fp4_tflops: bounds.Tflops | None = None
+    int8_tops: bounds.Tflops | None = None
     nvlink_generation: str = ""
-    nvlink_gb_per_s: float = 0.0
+    nvlink_gb_per_s: bounds.LinkRate = 0.0
     """Per GPU and direction, GB/s; 0 without NVLink (or the vendor's own links)."""
     nvlink_note: str = ""
-    pcie_generation: int = 4
-    pcie_lanes: int = 16
-    tdp_w: float = 0.0
+    pcie_generation: Annotated[int, Bounds(1, 12)] = 4
+    pcie_lanes: Annotated[int, Bounds(1, 64)] = 16
+    tdp_w: bounds.Watts = 0.0
     ecc: bool = True
-    mig_profiles: dict[str, int] = {}
-    sm_count: int = 100
+    mig_profiles: dict[str, Annotated[int, Bounds(0, 100)]] = {}
+    sm_count: Annotated[int, Bounds(1, 1e5)] = 100
     """Streaming multiprocessors (compute units); assumed where the source has none."""
     release: str = ""
 
@@ -84,21 +87,21 @@ class Server(Entry):
     provider: str = ""
     """Empty for a generic reference server."""
     gpu: str
-    gpus_per_node: int = Field(ge=1)
+    gpus_per_node: bounds.GpusPerNode
     intra_node: str
     """Tier id: nvswitch-nvlink4, nvlink2, pcie4, none ..."""
     intra_node_kind: IntraNodeKind
-    intra_node_gb_per_s: float = 0.0
+    intra_node_gb_per_s: bounds.LinkRate = 0.0
     """Per GPU and direction inside the node, GB/s (NVLink, or the PCIe link)."""
     nvlink_pair_only: bool = False
-    nvlink_domain_gpus: int = Field(ge=1)
+    nvlink_domain_gpus: Annotated[int, Bounds(1, 1e5, "GPUs")]
     network: str | None = None
     """Network tier id; None: no fabric between nodes is known, one node only."""
-    network_gbps: float = 0.0
+    network_gbps: bounds.Gbps = 0.0
     """Sum of the node's NICs, Gb/s."""
-    vcpus: float | None = None
-    ram_gb: float | None = None
-    local_nvme_tb: float | None = None
+    vcpus: Annotated[float, Bounds(1, 1e5, "threads")] | None = None
+    ram_gb: bounds.HostGb | None = None
+    local_nvme_tb: bounds.Terabytes | None = None
     standard: bool = False
     """The usual server of its GPU and count: what an inline offer takes by default."""
 
@@ -109,22 +112,22 @@ class IntraNodeTier(Entry):
     name: str
     aliases: tuple[str, ...] = ()
     kind: IntraNodeKind
-    gb_per_s: float = Field(ge=0)
+    gb_per_s: bounds.LinkRate
     """Nominal rate per GPU and direction, GB/s; a server may have less of it."""
-    efficiency: float = Field(gt=0, le=1)
+    efficiency: bounds.Efficiency
     """Achieved share of the nominal rate in large ring collectives (mean of all-gather
     and reduce-scatter over the largest measured group)."""
-    latency_us: float = Field(ge=0)
+    latency_us: bounds.Microseconds
     """Time of one small all-reduce (32 KiB at most) over 8 GPUs, microseconds."""
     pair_only: bool = False
     """Bridges join two GPUs; larger groups fall back to PCIe."""
-    point_to_point_gb_per_s: float | None = None
+    point_to_point_gb_per_s: bounds.LinkRate | None = None
     """Rate between two GPUs where a mesh gives each pair only a share of the links."""
-    bus_2_gb_per_s: float | None = None
+    bus_2_gb_per_s: bounds.LinkRate | None = None
     """All-reduce bus rate of a group of 2 GPUs, GB/s (NCCL's busbw, large messages)."""
-    bus_4_gb_per_s: float | None = None
+    bus_4_gb_per_s: bounds.LinkRate | None = None
     """The same for a group of 4."""
-    bus_8_gb_per_s: float | None = None
+    bus_8_gb_per_s: bounds.LinkRate | None = None
     """The same for a group of 8."""
     efficiency_source: str = ""
     """Where the achieved rates and the latency come from."""
@@ -136,10 +139,10 @@ class NetworkTier(Entry):
     name: str
     aliases: tuple[str, ...] = ()
     kind: NetworkKind
-    gbps_per_nic: float = Field(gt=0)
-    efficiency: float = Field(gt=0, le=1)
+    gbps_per_nic: bounds.NicRate
+    efficiency: bounds.Efficiency
     """Achieved share of the NIC rate in large collectives."""
-    latency_us: float = Field(ge=0)
+    latency_us: bounds.Microseconds
     """Added to each hop of a collective across nodes, microseconds."""
     efficiency_source: str = ""
 
@@ -151,24 +154,26 @@ class StorageTier(Entry):
     provider: str = ""
     """Empty: a generic tier, offered where a provider's own tiers are not known."""
     kind: StorageKind
-    usd_per_gb_month: float | None = None
+    usd_per_gb_month: bounds.UsdPerGbMonth | None = None
     """None: the price is not known; 0: comes with the node."""
-    usd_per_mb_per_s_month: float | None = None
+    usd_per_mb_per_s_month: bounds.UsdPerRateMonth | None = None
     """Price of provisioned throughput on top, where the provider sells it apart."""
-    read_gb_per_s_per_node: float = Field(gt=0)
-    write_gb_per_s_per_node: float = Field(gt=0)
-    aggregate_read_gb_per_s: float | None = None
-    aggregate_write_gb_per_s: float | None = None
-    throughput_mb_per_s_per_tib: float | None = None
-    min_tib: float = 0.0
-    capacity_tb: float | None = None
+    read_gb_per_s_per_node: bounds.NodeRate
+    write_gb_per_s_per_node: bounds.NodeRate
+    aggregate_read_gb_per_s: bounds.TotalRate | None = None
+    aggregate_write_gb_per_s: bounds.TotalRate | None = None
+    throughput_mb_per_s_per_tib: (
+        Annotated[float, Bounds(1e-3, 1e6, "MB/s per TiB")] | None
+    ) = None
+    min_tib: Annotated[float, Bounds(0, 1e6, "TiB")] = 0.0
+    capacity_tb: bounds.Terabytes | None = None
     """Per node for local tiers; None: as much as is bought."""
     outlives_node: bool = True
     """False: what lies there is lost with the node, so that a failure costs the whole
     run. An owner's 'free and enough' is taken to be safe."""
     gpudirect: bool = False
     """GPUDirect Storage: reads land in GPU memory without the host's bounce buffer."""
-    latency_ms: float | None = None
+    latency_ms: bounds.Milliseconds | None = None
 
 
 class Region(Entry):
@@ -182,9 +187,9 @@ class Region(Entry):
     """ISO 3166-1 alpha-2 code; None: not stated."""
     metro: str = ""
     """Name in round_trips.csv of the place whose network distances it shares."""
-    grid_gco2_per_kwh: float | None = None
+    grid_gco2_per_kwh: Annotated[float, Bounds(0, 1e4, "g/kWh")] | None = None
     grid_source: str = ""
-    pue: float | None = None
+    pue: Annotated[float, Bounds(1, 10)] | None = None
     pue_source: str = ""
 
 
@@ -203,12 +208,12 @@ class EgressPrice(Entry):
     """Where the data leaves: a pattern over region ids (``aws/us-*``)."""
     destination: str
     """``internet``, ``availability-zone``, or a pattern over region ids."""
-    from_gb: float = Field(default=0.0, ge=0)
-    to_gb: float | None = None
+    from_gb: bounds.Gigabytes = 0.0
+    to_gb: bounds.Gigabytes | None = None
     """This step covers the month's gigabytes from_gb to to_gb (None: the rest)."""
-    usd_per_gb: float | None = None
+    usd_per_gb: bounds.UsdPerGb | None = None
     """None: set by the host, not known."""
-    free_gb_per_month: float = 0.0
+    free_gb_per_month: bounds.Gigabytes = 0.0
 
 
 class RoundTrip(Entry):
@@ -216,7 +221,7 @@ class RoundTrip(Entry):
 
     metro_a: str
     metro_b: str
-    rtt_ms: float = Field(ge=0)
+    rtt_ms: bounds.Milliseconds
 
 
 class Delivery(BaseModel):
@@ -225,7 +230,7 @@ class Delivery(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     start: date | None = Field(default=None, alias="from")
-    nodes: int = Field(ge=0)
+    nodes: bounds.Nodes
 
 
 class Offer(Entry):
@@ -236,18 +241,22 @@ class Offer(Entry):
     """Region id ``provider/region``."""
     server: str
     purchase: PurchaseKind
-    usd_per_node_hour: float = Field(ge=0)
+    usd_per_node_hour: bounds.UsdPerNodeHour
     billing_unit: Literal["second", "hour", "month"] = "second"
     """Whole units are paid (clouds bill GPU nodes by the second or minute); a month is
     730 hours and costs 730 x usd_per_node_hour."""
-    max_nodes: int | None = None
+    max_nodes: bounds.Nodes | None = None
     """Known stock, nodes; None: not known."""
-    min_nodes: int = 1
+    min_nodes: bounds.NodesOrMore = 1
     available: tuple[Delivery, ...] = ()
     marketplace: bool = False
     """A marketplace's or broker's quote: one node unless stock is known."""
     storage: tuple[str, ...] | None = None
     """Storage tier ids; None: the provider's (else generic) tiers; (): free local."""
+
+
+Billions = Annotated[float, Bounds(1e-6, 1e6, "billion parameters")]
+ZeroStage = Annotated[int, Bounds(0, 3)]
 
 
 class Architecture(Entry):
@@ -257,34 +266,34 @@ class Architecture(Entry):
     family: str = ""
     hf_id: str = ""
     aliases: tuple[str, ...] = ()
-    reported_params_b: float | None = None
-    active_params_b: float | None = None
-    max_seq: int | None = None
-    layers: int = Field(ge=1)
-    hidden: int = Field(ge=1)
-    ffn: int = Field(ge=0)
-    heads: int = Field(ge=1)
-    kv_heads: int = Field(ge=1)
-    head_dim: int = Field(ge=1)
-    vocab: int = Field(ge=1)
+    reported_params_b: Billions | None = None
+    active_params_b: Billions | None = None
+    max_seq: Annotated[int, Bounds(1, 1e9, "tokens")] | None = None
+    layers: Annotated[int, Bounds(1, 10_000)]
+    hidden: Annotated[int, Bounds(1, 1e6)]
+    ffn: Annotated[int, Bounds(0, 1e7)]
+    heads: Annotated[int, Bounds(1, 1e5)]
+    kv_heads: Annotated[int, Bounds(1, 1e5)]
+    head_dim: Annotated[int, Bounds(1, 1e5)]
+    vocab: Annotated[int, Bounds(1, 1e8)]
     gated: bool = True
     tied_embeddings: bool = False
     linear_bias: bool = False
     layer_norm: bool = False
-    learned_positions: int = 0
-    sliding_window: int = 0
+    learned_positions: Annotated[int, Bounds(0, 1e9)] = 0
+    sliding_window: Annotated[int, Bounds(0, 1e9)] = 0
     dropout: bool = False
-    n_experts: int = 0
-    experts_topk: int = 0
-    shared_experts: int = 0
-    moe_ffn: int = 0
-    first_dense_layers: int = 0
-    moe_layer_freq: int = 1
-    q_lora_rank: int = 0
-    kv_lora_rank: int = 0
-    qk_nope_dim: int = 0
-    qk_rope_dim: int = 0
-    v_head_dim: int = 0
+    n_experts: Annotated[int, Bounds(0, 1e5)] = 0
+    experts_topk: Annotated[int, Bounds(0, 1e5)] = 0
+    shared_experts: Annotated[int, Bounds(0, 1e4)] = 0
+    moe_ffn: Annotated[int, Bounds(0, 1e7)] = 0
+    first_dense_layers: Annotated[int, Bounds(0, 10_000)] = 0
+    moe_layer_freq: Annotated[int, Bounds(1, 10_000)] = 1
+    q_lora_rank: Annotated[int, Bounds(0, 1e6)] = 0
+    kv_lora_rank: Annotated[int, Bounds(0, 1e6)] = 0
+    qk_nope_dim: Annotated[int, Bounds(0, 1e5)] = 0
+    qk_rope_dim: Annotated[int, Bounds(0, 1e5)] = 0
+    v_head_dim: Annotated[int, Bounds(0, 1e5)] = 0
 
 
 class FrameworkEntry(Entry):
@@ -300,40 +309,40 @@ class FrameworkEntry(Entry):
     context_parallel: bool
     expert_parallel: bool
     virtual_stages: bool
-    zero_stages: tuple[int, ...]
-    zero_stages_with_pp: tuple[int, ...]
+    zero_stages: tuple[ZeroStage, ...]
+    zero_stages_with_pp: tuple[ZeroStage, ...]
     hybrid_sharding: bool
     sequence_parallel: bool
     expert_parallel_spans_tp: bool
     recompute: tuple[Literal["none", "selective", "full"], ...]
-    weight_bytes: float
-    gradient_bytes: float
-    master_bytes: float
-    bucket_bytes: float
-    gradients_sharded_from: int
-    step_temporary_bytes: float
-    activation_factor: float
-    selective_factor: float
-    gated_tensors: float
-    residual_bytes: float
-    logit_bytes: float
-    gathered_layers: float
-    base_gib: float
+    weight_bytes: bounds.ParameterBytes
+    gradient_bytes: bounds.ParameterBytes
+    master_bytes: bounds.ParameterBytes
+    bucket_bytes: bounds.ParameterBytes
+    gradients_sharded_from: Annotated[int, Bounds(0, 4)]
+    step_temporary_bytes: bounds.ParameterBytes
+    activation_factor: bounds.Factor
+    selective_factor: bounds.Factor
+    gated_tensors: bounds.Factor
+    residual_bytes: bounds.Factor
+    logit_bytes: bounds.Factor
+    gathered_layers: bounds.Factor
+    base_gib: Annotated[float, Bounds(0, 1000, "GiB")]
     persistent_gradients: bool = True
     pipeline_fill: bool = False
     shares_tied_embeddings: bool = True
     stages_by_cost: bool = False
     default_optimizer: str = "adamw"
-    constants: dict[str, float] = {}
+    constants: dict[str, Annotated[float, Bounds(0, 1e6)]] = {}
 
 
 class OptimizerEntry(Entry):
     """Bytes a trained parameter that an optimizer keeps."""
 
     name: str = ""
-    state_bytes: float
+    state_bytes: bounds.ParameterBytes
     """Moments, bytes a trained parameter."""
-    master_bytes: float | None = None
+    master_bytes: bounds.ParameterBytes | None = None
     """fp32 copy of the weights; None: whatever the framework keeps."""
     paged: bool = False
     frameworks: tuple[str, ...] = ()
@@ -348,7 +357,7 @@ class FailureRate(Entry):
 
     applies_to: str
     """GPU generation, 'default', or 'spot:<provider>'."""
-    per_gpu_hour: float | None = None
-    per_node_hour: float | None = None
-    low: float | None = None
-    high: float | None = None
+    per_gpu_hour: bounds.FailuresPerHour | None = None
+    per_node_hour: bounds.FailuresPerHour | None = None
+    low: bounds.FailuresPerHour | None = None
+    high: bounds.FailuresPerHour | None = None

@@ -431,7 +431,8 @@ def _bare_server(gpu: Gpu, gpus_per_node: int) -> Server:
 
 def _over_pcie(gpu: Gpu, gpus_per_node: int) -> dict[str, object]:
     """Return the fields of a server whose cards have only their PCIe slots."""
-    generation = min(gpu.pcie_generation, max(_PCIE_GB_PER_S))
+    oldest, newest = min(_PCIE_GB_PER_S), max(_PCIE_GB_PER_S)
+    generation = min(max(gpu.pcie_generation, oldest), newest)
     return {
         "intra_node": f"pcie{generation}",
         "intra_node_kind": "pcie",

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from solver.catalog.bounds import bounds_of
 from solver.catalog.schema import Architecture
-from solver.errors import InputError
+from solver.errors import InputError, shown
+from solver.files import is_file, is_folder
 from solver.scenario import lookup
 from solver.scenario.reading import Reading
 from solver.scenario.schema import ModelSpec, ScenarioFile
@@ -54,10 +56,10 @@ def _from_config(
     from solver.scenario.huggingface import read_config  # only where it is needed
 
     file = (base or Path()) / written
-    if file.is_dir():
+    if is_folder(file):
         file = file / "config.json"
-    if not file.is_file():
-        reading.fault("file-not-found", f"no such file: '{file}'", MODEL)
+    if not is_file(file):
+        reading.fault("file-not-found", f"no such file: {shown(str(file))}", MODEL)
         return None
     try:
         return read_config(file, str(written))
@@ -82,6 +84,8 @@ def from_sizes(spec: ModelSpec, reading: Reading) -> Architecture | None:
         )
     except ValidationError as error:
         for detail in error.errors(include_url=False):
-            path = (*MODEL, *detail["loc"])
-            reading.fault("wrong-value", detail["msg"], path)
+            key = str(detail["loc"][0])
+            bounds = bounds_of(Architecture, key)
+            message = f"expected {bounds}, not {shown(detail['input'])}"
+            reading.fault("out-of-range", message, (*MODEL, key))
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from solver.catalog.schema import Architecture
+from solver.catalog.transformer_rules import size_faults
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import Workload
 from solver.scenario.schema import (
@@ -27,10 +28,8 @@ def check_all(
     reading: Reading,
 ) -> None:
     """Log every problem of a scenario whose parts are right each by itself."""
-    if isinstance(file.model, ModelSpec):
-        check_heads(file.model, reading)
-        check_experts(file.model, reading)
-        check_latent_attention(file.model, reading)
+    if isinstance(file.model, ModelSpec) and architecture is not None:
+        check_sizes(file.model, reading)
     check_too_few_tokens(workload, reading)
     check_lora(file, architecture, workload, reading)
     check_framework_method(workload, reading)
@@ -41,52 +40,11 @@ def check_all(
     check_empty_objective(file, reading)
 
 
-def check_heads(model: ModelSpec, reading: Reading) -> None:
-    """Log attention heads that do not divide."""
-    kv_heads = model.kv_heads or model.heads
-    if model.heads % kv_heads:
-        message = f"{model.heads} heads cannot share {kv_heads} key and value heads"
-        reading.fault("not-divisible", message, ("model", "kv_heads"))
-    if model.head_dim is None and model.hidden % model.heads:
-        message = (
-            f"hidden {model.hidden} is not a multiple of {model.heads} heads; "
-            "say head_dim if that is meant"
-        )
-        reading.fault("not-divisible", message, ("model", "heads"))
-
-
-def check_experts(model: ModelSpec, reading: Reading) -> None:
-    """Log a mixture of experts that does not add up."""
-    if model.n_experts == 1:
-        message = "one expert is a dense model: leave n_experts out"
-        reading.fault("contradiction", message, ("model", "n_experts"))
-        return
-    if model.n_experts == 0:
-        for key in ("experts_topk", "shared_experts", "moe_ffn", "first_dense_layers"):
-            if getattr(model, key):
-                message = f"'{key}' needs n_experts"
-                reading.fault("contradiction", message, ("model", key), key=True)
-        return
-    if not 1 <= model.experts_topk <= model.n_experts:
-        message = (
-            f"each token visits experts_topk of {model.n_experts} experts: expected "
-            f"1 to {model.n_experts}, not {model.experts_topk}"
-        )
-        reading.fault("contradiction", message, ("model", "experts_topk"))
-    if model.first_dense_layers >= model.layers:
-        message = f"of {model.layers} layers none is left for experts"
-        reading.fault("contradiction", message, ("model", "first_dense_layers"))
-
-
-def check_latent_attention(model: ModelSpec, reading: Reading) -> None:
-    """Log latent attention (MLA) of which only a part is given."""
-    needed = ("kv_lora_rank", "qk_nope_dim", "qk_rope_dim", "v_head_dim")
-    given = [key for key in (*needed, "q_lora_rank") if getattr(model, key)]
-    if given:
-        for key in needed:
-            if not getattr(model, key):
-                message = f"'{key}' is needed beside {given[0]} (latent attention)"
-                reading.fault("missing-key", message, ("model", key))
+def check_sizes(model: ModelSpec, reading: Reading) -> None:
+    """Log sizes of a model that do not go together."""
+    for fault in size_faults(model.model_dump()):
+        path = ("model", fault.field)
+        reading.fault(fault.code, fault.message, path, key=fault.key)
 
 
 def check_too_few_tokens(workload: Workload, reading: Reading) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.errors import InputError, Issue, nearest
+from solver.files import is_file, is_folder
 from solver.resources import shipped_scenarios
 from solver.yaml_source import Source, load_yaml, load_yaml_file
 
@@ -23,6 +24,8 @@ __all__ = [
 ]
 
 SUFFIXES = (".yaml", ".yml")
+MAX_NAME = 100
+"""Characters of a name that is looked for among similar ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,7 @@ def find_scenario(path_or_name: str | Path) -> Found:
         or len(path.parts) != 1
         or "\x00" in written
     )
-    if looks_like_path or path.is_file():
+    if looks_like_path or is_file(path):
         return Found(path, written, path.parent, shipped=False)
     name = written.strip().casefold().replace("_", "-")
     for file in _shipped_files():
@@ -120,7 +123,15 @@ def find_scenario(path_or_name: str | Path) -> Found:
     known = shipped_names()
     message = "no such file, and no shipped scenario of that name"
     raise InputError(
-        [Issue("file-not-found", message, written, None, nearest(written, known))]
+        [
+            Issue(
+                "file-not-found",
+                message,
+                written,
+                None,
+                nearest(written[:MAX_NAME], known),
+            )
+        ]
     )
 
 
@@ -182,7 +193,7 @@ def copy_scenario(name: str, target: str | Path = ".") -> tuple[Path, ...]:
     """
     found = find_scenario(name)
     path = Path(target)
-    if path.is_dir() or not path.suffix:
+    if is_folder(path) or not path.suffix:
         path = path / found.file.name
     files = {path: found.file}
     table = found.source().data.get("offers")
@@ -197,10 +208,10 @@ def copy_scenario(name: str, target: str | Path = ".") -> tuple[Path, ...]:
             with place.open("xb") as output:
                 written.append(place)
                 output.write(content)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         for place in written:
             place.unlink(missing_ok=True)
-        message = f"cannot be written: {error.strerror or error}"
+        message = f"cannot be written: {getattr(error, 'strerror', None) or error}"
         raise InputError([Issue("file-unwritable", message, str(target))]) from None
     return tuple(written)
 
@@ -212,7 +223,7 @@ def _refuse_existing(files: dict[Path, Any]) -> None:
             "file-exists", "a file is there already; it is not overwritten", str(place)
         )
         for place in files
-        if place.exists()
+        if is_file(place) or is_folder(place)
     ]
     if issues:
         raise InputError(issues)

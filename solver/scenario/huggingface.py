@@ -17,14 +17,64 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from solver.catalog.bounds import bounds_of
 from solver.catalog.reading import read_text
 from solver.catalog.schema import Architecture
-from solver.errors import InputError, Issue, IssueLog, nearest
+from solver.catalog.transformer_rules import size_faults
+from solver.errors import MAX_SHOWN, InputError, Issue, IssueLog, nearest, shown
+from solver.scenario.json_places import (
+    MAX_DEPTH,
+    KeyPlaces,
+    key_places,
+    nested_too_deep,
+)
+from solver.yaml_source import dotted
 
 __all__ = ["MODEL_TYPES", "architecture_from_config", "read_config"]
 
 Sizes = dict[str, Any]
 MAX_SIZE = 10**9
+
+TEXT_KEYS = ("model_type", "hidden_act", "activation_function", "torch_dtype", "dtype")
+RATE_KEYS = (
+    "dropout",
+    "attention_dropout",
+    "hidden_dropout",
+    "residual_dropout",
+    "resid_pdrop",
+    "attn_pdrop",
+    "embd_pdrop",
+    "rms_norm_eps",
+    "layer_norm_eps",
+    "layer_norm_epsilon",
+    "initializer_range",
+    "rope_theta",
+)
+PART_KEYS = ("text_config", "attn_config", "ffn_config", "vision_config")
+EXPERT_KEYS = (
+    "num_local_experts",
+    "num_experts",
+    "n_routed_experts",
+    "moe_num_experts",
+    "num_experts_per_tok",
+    "moe_intermediate_size",
+    "n_shared_experts",
+)
+EXPERT_TYPES = (
+    "mixtral",
+    "qwen2_moe",
+    "qwen3_moe",
+    "deepseek_v2",
+    "deepseek_v3",
+    "dbrx",
+)
+"""Model types whose experts are read."""
+
+
+class Size(int):
+    """A size that remembers the key under which it was read."""
+
+    key = ""
 
 
 class Config:
@@ -40,15 +90,23 @@ class Config:
         Path of the data in the file, for models whose text part is nested.
     log
         Receives the faults.
+    places
+        Where the keys stand in the file.
     """
 
     def __init__(
-        self, data: Mapping[str, Any], where: str, prefix: str, log: IssueLog
+        self,
+        data: Mapping[str, Any],
+        where: str,
+        prefix: str,
+        log: IssueLog,
+        places: KeyPlaces,
     ) -> None:
         self.data = data
         self.where = where
         self.prefix = prefix
         self.log = log
+        self.places = places
 
     def size(self, *keys: str, default: int | None = None) -> int:
         """Return a whole number under the first of some keys that is there.
@@ -61,14 +119,16 @@ class Config:
                 continue
             whole = isinstance(value, int) and not isinstance(value, bool)
             if not whole or not 0 <= value <= MAX_SIZE:
-                self._fault("wrong-type", "expected a whole number", key)
+                self.fault("wrong-type", "expected a whole number", key)
                 return 1
-            return int(value)
+            size = Size(value)
+            size.key = key
+            return size
         if default is None:
             message = f"'{keys[0]}' is needed" + (
                 f" (or {', '.join(keys[1:])})" if len(keys) > 1 else ""
             )
-            self._fault("missing-key", message, keys[0])
+            self.fault("missing-key", message, keys[0])
             return 1
         return default
 
@@ -78,7 +138,7 @@ class Config:
         if value is None:
             return default
         if not isinstance(value, bool):
-            self._fault("wrong-type", "expected true or false", key)
+            self.fault("wrong-type", "expected true or false", key)
             return default
         return value
 
@@ -86,18 +146,35 @@ class Config:
         """Return a nested mapping, empty if there is none."""
         value = self.data.get(key)
         if value is not None and not isinstance(value, dict):
-            self._fault("wrong-type", "expected an object", key)
+            self.fault("wrong-type", "expected an object", key)
         nested = value if isinstance(value, dict) else {}
-        return Config(nested, self.where, f"{self.prefix}{key}.", self.log)
+        prefix = f"{self.prefix}{key}."
+        return Config(nested, self.where, prefix, self.log, self.places)
 
     def has_dropout(self, *keys: str) -> bool:
         """Return whether any of some dropout rates is above zero."""
         rates = [self.data.get(key) for key in keys]
         return any(isinstance(rate, int | float) and rate > 0 for rate in rates)
 
-    def _fault(self, code: str, message: str, key: str) -> None:
+    def fault(self, code: str, message: str, key: str, hint: str | None = None) -> None:
         """Log a fault of a key."""
-        self.log.add(code, message, self.where, f"{self.prefix}{key}")
+        path = f"{self.prefix}{key}"
+        where = self.places.where(self.where, tuple(path.split(".")))
+        self.log.add(code, message, where, path, hint)
+
+    def check_kinds(self) -> None:
+        """Log values of well-known keys that are of another kind than they can be."""
+        kinds: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
+            (TEXT_KEYS, (str,), "expected text"),
+            (RATE_KEYS, (int, float), "expected a number"),
+            (PART_KEYS, (dict,), "expected an object"),
+        )
+        for keys, types, expected in kinds:
+            for key in keys:
+                value = self.data.get(key)
+                wrong = isinstance(value, bool) or not isinstance(value, types)
+                if value is not None and wrong:
+                    self.fault("wrong-type", expected, key)
 
 
 def read_config(file: Traversable | Path, name: str) -> Architecture:
@@ -119,8 +196,10 @@ def read_config(file: Traversable | Path, name: str) -> Architecture:
     try:
         data = json.loads(text)
     except RecursionError:
-        message = "the file is nested too deeply"
-        raise InputError([Issue("json-syntax", message, name)]) from None
+        line, column = nested_too_deep(text) or (1, 1)
+        message = f"the file is nested deeper than {MAX_DEPTH} levels"
+        where = f"{name}:{line}:{column}"
+        raise InputError([Issue("json-syntax", message, where)]) from None
     except ValueError as error:
         line, column = getattr(error, "lineno", 1), getattr(error, "colno", 1)
         message = f"not JSON: {getattr(error, 'msg', 'a number is too long')}"
@@ -128,12 +207,35 @@ def read_config(file: Traversable | Path, name: str) -> Architecture:
         raise InputError([Issue("json-syntax", message, where)]) from None
     if not isinstance(data, dict):
         message = "expected an object with keys and values"
-        raise InputError([Issue("wrong-type", message, name)])
-    return architecture_from_config(data, name)
+        raise InputError([Issue("wrong-type", message, f"{name}:1:1")])
+    places = key_places(text)
+    _refuse_duplicates(places, name)
+    return architecture_from_config(data, name, places)
 
 
-def architecture_from_config(data: Mapping[str, Any], name: str) -> Architecture:
+def _refuse_duplicates(places: KeyPlaces, name: str) -> None:
+    """Raise an error that tells every key that an object has twice."""
+    log = IssueLog()
+    for path, (line, column) in places.twice:
+        first = places.marks[path][0]
+        message = f"the key is given twice, first in line {first}"
+        log.add("duplicate-key", message, f"{name}:{line}:{column}", dotted(path))
+    log.raise_if_any()
+
+
+def architecture_from_config(
+    data: Mapping[str, Any], name: str, places: KeyPlaces | None = None
+) -> Architecture:
     """Return the architecture that the content of a config.json describes.
+
+    Parameters
+    ----------
+    data
+        The content.
+    name
+        What to call the file in messages.
+    places
+        Where its keys stand.
 
     Raises
     ------
@@ -141,27 +243,46 @@ def architecture_from_config(data: Mapping[str, Any], name: str) -> Architecture
         It is of an unknown type, or lacks sizes.
     """
     log = IssueLog()
-    config = Config(data, name, "", log)
+    config = Config(data, name, "", log, places or KeyPlaces())
+    config.check_kinds()
+    log.raise_if_any()
     model_type = data.get("model_type")
     if "text_config" in data and model_type not in READERS:
         config = config.part("text_config")
+        config.check_kinds()
         model_type = config.data.get("model_type", model_type)
     if not isinstance(model_type, str) or model_type not in READERS:
-        shown = model_type if isinstance(model_type, str) else "nothing"
-        message = f"the model type {shown[:60]!r} is not known; give the sizes instead"
-        hint = nearest(shown[:60], READERS)
-        log.add("unknown-model-type", message, name, f"{config.prefix}model_type", hint)
+        written = model_type if isinstance(model_type, str) else "nothing"
+        message = (
+            f"the model type {shown(written)} is not known; give the sizes instead"
+        )
+        hint = nearest(written[:MAX_SHOWN], READERS)
+        config.fault("unknown-model-type", message, "model_type", hint)
         log.raise_if_any()
+    if model_type not in EXPERT_TYPES:
+        _refuse_experts(config, str(model_type))
     sizes = READERS[str(model_type)](config)
+    log.raise_if_any()
+    found = _architecture(sizes, data, config)
     _check(sizes, config)
     log.raise_if_any()
-    return _architecture(sizes, data, name, log)
+    return found
+
+
+def _refuse_experts(config: Config, model_type: str) -> None:
+    """Log experts in a model of a type that has none, rather than overlook them."""
+    for key in EXPERT_KEYS:
+        if config.data.get(key):
+            known = ", ".join(EXPERT_TYPES)
+            message = f"the type {model_type} has no experts; those that do: {known}"
+            config.fault("contradiction", message, key)
 
 
 def _architecture(
-    sizes: Sizes, data: Mapping[str, Any], name: str, log: IssueLog
+    sizes: Sizes, data: Mapping[str, Any], config: Config
 ) -> Architecture:
-    """Return the record of some sizes."""
+    """Return the record of some sizes, each within its limits."""
+    name = config.where
     title = data.get("_name_or_path")
     title = title if isinstance(title, str) and title.strip() else name
     try:
@@ -174,18 +295,27 @@ def _architecture(
         )
     except ValidationError as error:
         for detail in error.errors(include_url=False):
-            key = ".".join(map(str, detail["loc"]))
-            log.add("out-of-range", f"{key}: {detail['msg']}", name)
-        log.raise_if_any()
+            field = str(detail["loc"][0])
+            bounds = bounds_of(Architecture, field)
+            message = f"{field}: expected {bounds}, not {shown(detail['input'])}"
+            config.fault("out-of-range", message, _key_of(sizes, field))
+        config.log.raise_if_any()
         raise
 
 
 def _check(sizes: Sizes, config: Config) -> None:
     """Log sizes that do not go together."""
-    heads, kv_heads = sizes["heads"], sizes["kv_heads"]
-    if not config.log and kv_heads and heads % kv_heads:
-        message = f"{heads} heads cannot share {kv_heads} key and value heads"
-        config.log.add("not-divisible", message, config.where)
+    derived = not isinstance(sizes["head_dim"], Size) and "kv_lora_rank" not in sizes
+    evenly = sizes["head_dim"] == sizes["hidden"] // sizes["heads"]
+    rest = {"head_dim": None} if derived and evenly else {}
+    for fault in size_faults({**sizes, **rest}):
+        config.fault(fault.code, fault.message, _key_of(sizes, fault.field))
+
+
+def _key_of(sizes: Sizes, field: str) -> str:
+    """Return the key of the file under which a size stands."""
+    size = sizes.get(field)
+    return size.key if isinstance(size, Size) else field
 
 
 def _llama(config: Config) -> Sizes:
@@ -254,27 +384,34 @@ def _qwen_moe(config: Config) -> Sizes:
         "experts_topk": config.size("num_experts_per_tok"),
         "moe_ffn": moe_ffn,
         "shared_experts": round(shared / max(moe_ffn, 1)),
-        "moe_layer_freq": max(config.size("decoder_sparse_step", default=1), 1),
+        "moe_layer_freq": config.size("decoder_sparse_step", default=1),
     }
 
 
 def _deepseek(config: Config) -> Sizes:
     """Read DeepSeek V2 and V3: latent attention and experts."""
     sizes = _llama(config)
-    return sizes | {
+    experts = {
         "n_experts": config.size("n_routed_experts", default=0),
         "experts_topk": config.size("num_experts_per_tok", default=0),
         "shared_experts": config.size("n_shared_experts", default=0),
         "moe_ffn": config.size("moe_intermediate_size", default=0),
         "first_dense_layers": config.size("first_k_dense_replace", default=0),
-        "moe_layer_freq": max(config.size("moe_layer_freq", default=1), 1),
-        "q_lora_rank": config.size("q_lora_rank", default=0),
-        "kv_lora_rank": config.size("kv_lora_rank"),
-        "qk_nope_dim": config.size("qk_nope_head_dim"),
-        "qk_rope_dim": config.size("qk_rope_head_dim"),
-        "v_head_dim": config.size("v_head_dim"),
-        "head_dim": config.size("qk_nope_head_dim") + config.size("qk_rope_head_dim"),
+        "moe_layer_freq": config.size("moe_layer_freq", default=1),
     }
+    return (
+        sizes
+        | (experts if experts["n_experts"] else {})
+        | {
+            "q_lora_rank": config.size("q_lora_rank", default=0),
+            "kv_lora_rank": config.size("kv_lora_rank"),
+            "qk_nope_dim": config.size("qk_nope_head_dim"),
+            "qk_rope_dim": config.size("qk_rope_head_dim"),
+            "v_head_dim": config.size("v_head_dim"),
+            "head_dim": config.size("qk_nope_head_dim")
+            + config.size("qk_rope_head_dim"),
+        }
+    )
 
 
 def _gpt2(config: Config) -> Sizes:

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from solver.catalog.load import Catalog
 from solver.catalog.schema import Architecture
-from solver.errors import InputError, InternalError
+from solver.errors import InputError, InternalError, shown
+from solver.files import is_file
 from solver.scenario.architecture import resolve_model
 from solver.scenario.consistency import check_all
 from solver.scenario.constraints import resolve_constraints
@@ -147,8 +148,9 @@ def _attach_offers(reading: Reading, base: Traversable | Path | None) -> None:
         return
     path = ("offers",)
     file = (base or Path()) / written.strip()
-    if "\x00" in written or not file.is_file():
-        message = f"expected a list of offers or a CSV file; no such file: '{file}'"
+    if not is_file(file):
+        named = shown(str(file))
+        message = f"expected a list of offers or a CSV file; no such file: {named}"
         reading.fault("file-not-found", message, path)
     else:
         try:

@@ -168,7 +168,7 @@ def test_faults_of_a_table_have_line_and_column(tmp_path):
         ("wrong-columns", f"{name}:4:1"),
         ("wrong-value", f"{name}:2:24"),
         ("wrong-type", f"{name}:3:27"),
-        ("wrong-value", f"{name}:5:27"),
+        ("out-of-range", f"{name}:5:27"),
     ]
     assert issues[1].hint == "on_demand"
 

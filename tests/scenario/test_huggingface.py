@@ -245,7 +245,7 @@ def test_a_scenario_may_name_a_file(tmp_path: Path) -> None:
         ("{", "json-syntax"),
         ('{"a": ' + "[" * 100_000, "json-syntax"),
         ('{"model_type": "lama"}', "unknown-model-type"),
-        ('{"model_type": ["llama"]}', "unknown-model-type"),
+        ('{"model_type": ["llama"]}', "wrong-type"),
         ("{}", "unknown-model-type"),
         ('{"hidden_size": ' + "9" * 10_000 + "}", "json-syntax"),
         ('{"model_type": "dbrx", "attn_config": 3}', "wrong-type"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from solver.physics_inputs import framework_of, optimizer_of
 from solver.planning.build_plan import memory_gib
 from solver.setting import HardwareClass, Setting
 from solver.units import GIB
+
+if TYPE_CHECKING:
+    from solver.catalog.load import Catalog
 
 
 @dataclass(frozen=True)
@@ -151,15 +154,24 @@ def _least_need_gib(
     return None if found is None else found[1] / GIB
 
 
+def _runs(catalog: Catalog, framework: str, optimizer: str) -> bool:
+    """Whether a framework can run an optimizer of the catalog."""
+    entry = catalog.optimizers.get(optimizer)
+    return entry is not None and framework in (entry.frameworks or (framework,))
+
+
 def _changes(setting: Setting) -> Iterator[tuple[str, str, str, Setting]]:
     """Each lever: name, what it is now, what it would be, the setting with it."""
     work, catalog = setting.scenario.workload, setting.catalog
     for optimizer in ("adamw-8bit", "paged-adamw-8bit"):
-        if optimizer != work.optimizer and optimizer in catalog.optimizers:
+        if optimizer != work.optimizer and _runs(catalog, work.framework, optimizer):
             job = replace(setting.job, optimizer=optimizer_of(catalog, optimizer))
             yield "optimizer", work.optimizer, optimizer, replace(setting, job=job)
     for framework, entry in sorted(catalog.frameworks.items()):
-        if framework != work.framework and work.method in entry.methods:
+        able = work.method in entry.methods and _runs(
+            catalog, framework, work.optimizer
+        )
+        if framework != work.framework and able:
             other = replace(setting, framework=framework_of(catalog, framework))
             yield "framework", work.framework, framework, other
     adapters = framework_of(catalog, "hf-trainer")

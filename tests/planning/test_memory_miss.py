@@ -164,3 +164,17 @@ def test_a_miss_by_little_is_still_one(optimizer: str) -> None:
     assert not len(lattice)
     assert nearest_memory_miss(setting).ratio > 1
     assert explain(setting).kind == "memory"
+
+
+def test_levers_are_what_the_framework_can_run() -> None:
+    """Tests that no optimizer is advised that the scenario would refuse."""
+    work = {"start": "checkpoint", "framework": "megatron"}
+    megatron = _levers(toy(ONE, model="llama-2-70b", workload=work))
+    assert "optimizer" not in {x["constraint"] for x in megatron}
+    work = {"start": "checkpoint", "framework": "pytorch-fsdp"}
+    fsdp = _levers(toy(ONE, model="llama-2-70b", workload=work))
+    assert "optimizer" in {x["constraint"] for x in fsdp}
+    work |= {"optimizer": "adamw-8bit"}
+    paged = _levers(toy(ONE, model="llama-2-70b", workload=work))
+    others = {x["needed"] for x in paged if x["constraint"] == "framework"}
+    assert others <= {"deepspeed", "hf-trainer"}

@@ -279,8 +279,24 @@ _WARNINGS = {
         "one node."
     ),
     "warning.spot": (
-        "Spot prices move and servers are taken back: this price is of {as_of}; the "
-        "expected interruptions are in the duration."
+        "Spot prices move and servers are taken back: this price is of {as_of}; "
+        "{monthly:g} interruptions a node and month are in the duration."
+    ),
+    "warning.whole-units": (
+        "Whole {unit}s are paid: {expected:,} (${usd:,}) if it runs as expected, "
+        "{late:,} (${late_usd:,}) at the 90th percentile. The cost is the mean of what "
+        "may come."
+    ),
+    "warning.price-outlier": (
+        "The price of ${price:.2f} a GPU-hour is far below the ${peers:.2f} that others "
+        "ask for this card: make sure of it."
+    ),
+    "warning.local-drives": (
+        "Checkpoints lie on the nodes' own drives ({tier}): copy them elsewhere, or a "
+        "lost node takes the run with it."
+    ),
+    "warning.few-steps": (
+        "There {steps:is|are} only {steps:,} optimizer {steps:step|steps}: the batch is very large for so few tokens."
     ),
     "warning.price-estimate": "The price is an estimate ({source}): ask for a quote.",
     "warning.storage-price-unknown": (

@@ -16,12 +16,9 @@ from solver.performance.memory import peak_memory
 from solver.performance.stages import layers_per_stage, layers_per_stage_by_cost
 from solver.performance.step_time import mfu, step_time
 from solver.plan import LayoutPlan, Plan
-from solver.planning.plan_notes import plan_warnings, provenance_of
+from solver.planning.plan_notes import P90_Z, plan_warnings, provenance_of
 from solver.setting import Setting
 from solver.units import DAY, GB, GIB, HOUR
-
-P90_Z = 1.2815515655446004
-"""Standard normal quantile of 0.9."""
 
 
 def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:

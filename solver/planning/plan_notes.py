@@ -4,19 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from solver.candidates import CandidateTable
+import numpy as np
+
+from solver.candidates import CandidateTable, late_s
+from solver.catalog.consistency import OUTLIER_FACTOR
+from solver.catalog.supply import LOCAL_KINDS, interruptions_per_node_hour
 from solver.hardware import calibration_for, pcie_rate_is_assumed
 from solver.messages import sentence
 from solver.options import Option
 from solver.plan import Message
 from solver.provenance import source_text
 from solver.setting import Setting
+from solver.units import HOUR, MONTH_HOURS
 
 if TYPE_CHECKING:
     from solver.catalog.schema import StorageTier
 
 LOW_MFU = 0.15
 """Below this the step-time model was not checked against measurements."""
+
+FEW_STEPS = 500
+"""Fewer optimizer steps than this are rarely meant: the batch is very large."""
+
+MIN_PEERS = 4
+"""So many offers of a card make a median."""
+
+P90_Z = 1.2815515655446004
+"""Standard normal quantile of 0.9."""
 
 HOST_RAM_RULE = 1.5
 """Host memory that is usual for a node, times its GPU memory."""
@@ -43,8 +57,11 @@ def plan_warnings(
     """All that the reader of a plan has to know, most important first."""
     found = [
         *_stock(option, one),
-        *_purchase(option),
-        *_prices(option, tier),
+        *_purchase(setting, option),
+        *_billing(setting, one),
+        *_prices(setting, option, tier),
+        *_local_drives(option, tier, one),
+        *_few_steps(one),
         *_physics(setting, option, one),
         *_host(setting, option, one),
         *(n for n in setting.scenario.notices if _concerns(n, option)),
@@ -69,14 +86,79 @@ def _stock(option: Option, one: CandidateTable) -> list[Message]:
     return [note("warning.stock-assumed", nodes=nodes, assumed=option.max_nodes)]
 
 
-def _purchase(option: Option) -> list[Message]:
+def _purchase(setting: Setting, option: Option) -> list[Message]:
     if option.offer.purchase != "spot":
         return []
-    return [note("warning.spot", as_of=option.offer.as_of or "?")]
+    rate = interruptions_per_node_hour(setting.catalog, option.offer)
+    return [
+        note(
+            "warning.spot",
+            as_of=option.offer.as_of or "?",
+            monthly=round(rate * MONTH_HOURS, 2),
+        )
+    ]
 
 
-def _prices(option: Option, tier: StorageTier) -> list[Message]:
+def _billing(setting: Setting, one: CandidateTable) -> list[Message]:
+    """Units that are paid whole: their number is uncertain, the cost is the mean."""
+    arrays = setting.arrays.take(one.option)
+    if not arrays.unit_s[0]:
+        return []
+    fixed = setting.scenario.overheads.setup_s
+    queue = setting.scenario.overheads.queue_s + float(arrays.wait_s[0])
+    active = one.duration_s - fixed - queue
+    late = late_s(active, one.failure_variance_s2, arrays.sigma, P90_Z)
+    units = [
+        int(np.ceil((fixed + float(run[0])) / arrays.unit_s[0] - 1e-9))
+        for run in (active, late)
+    ]
+    price = float(one.layouts.nodes[0] * arrays.usd_per_node_hour[0])
+    price *= float(arrays.unit_s[0]) / HOUR
+    return [
+        note(
+            "warning.whole-units",
+            unit="month" if arrays.unit_s[0] > HOUR else "hour",
+            expected=units[0],
+            late=units[1],
+            usd=round(price * units[0]),
+            late_usd=round(price * units[1]),
+        )
+    ]
+
+
+def _local_drives(
+    option: Option, tier: StorageTier, one: CandidateTable
+) -> list[Message]:
+    """Checkpoints that lie in the nodes, where a job could lose one of them."""
+    alone = int(one.layouts.nodes[0]) == 1 and option.offer.purchase != "spot"
+    if tier.kind not in LOCAL_KINDS or alone:
+        return []
+    return [note("warning.local-drives", tier=tier.name)]
+
+
+def _few_steps(one: CandidateTable) -> list[Message]:
+    steps = int(one.steps[0])
+    return [note("warning.few-steps", steps=steps)] if steps < FEW_STEPS else []
+
+
+def _peers_usd(setting: Setting, option: Option) -> float | None:
+    """Median price a GPU-hour of the same card and purchase kind in the catalog."""
+    servers = setting.catalog.servers
+    peers = [
+        o.usd_per_node_hour / servers[o.server].gpus_per_node
+        for o in setting.catalog.offers.values()
+        if o.purchase == option.offer.purchase
+        and servers[o.server].gpu == option.gpu.id
+    ]
+    return float(np.median(peers)) if len(peers) >= MIN_PEERS else None
+
+
+def _prices(setting: Setting, option: Option, tier: StorageTier) -> list[Message]:
     found = []
+    peers = _peers_usd(setting, option)
+    price = option.offer.usd_per_node_hour / option.server.gpus_per_node
+    if peers is not None and price < peers / OUTLIER_FACTOR:
+        found.append(note("warning.price-outlier", price=price, peers=peers))
     if is_estimate(option.offer.source):
         found.append(
             note("warning.price-estimate", source=source_text(option.offer.source))
@@ -136,8 +218,9 @@ def provenance_of(
         return f"{source} ({as_of})" if as_of else source
 
     constants = calibration_for(option.gpu, setting.catalog.calibration)
+    price = dated(option.offer.source, option.offer.as_of)
     found = {
-        "price": dated(option.offer.source, option.offer.as_of),
+        "price": f"{price}; {option.offer.note}" if option.offer.note else price,
         "gpu": dated(option.gpu.source, option.gpu.as_of),
         "usable_memory": option.gpu.usable_memory_source,
         "server": dated(option.server.source, option.server.as_of),

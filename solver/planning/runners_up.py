@@ -19,6 +19,9 @@ from solver.setting import Setting
 BATCH_RANGE = 0.125
 """A different batch is looked for within this share of the wanted one."""
 
+WELL_DIVIDED = 32
+"""A batch that this divides can be spread over most numbers of GPUs."""
+
 WORTH_SAYING = 0.002
 """Least relative saving for which another batch is worth a line."""
 
@@ -70,14 +73,23 @@ def _differences(
     for kind, label in KINDS:
         other = np.array([label(o) != label(chosen) for o in setting.options])
         yield kind, other[table.option]
-    same_offer = table.option == table.option[best]
-    yield "size", same_offer & (table.layouts.nodes != table.layouts.nodes[best])
+    yield "size", _other_size(setting, table, best)
+
+
+def _other_size(setting: Setting, table: CandidateTable, best: int) -> BoolArray:
+    """The same offer in another size that gains what the objective gives up, (n,)."""
+    gain = table.duration_s
+    if setting.scenario.objective.kind == "time":
+        gain = table.cost_usd
+    better = gain < gain[best] * (1.0 - WORTH_SAYING)
+    other = table.layouts.nodes != table.layouts.nodes[best]
+    return np.asarray((table.option == table.option[best]) & other & better)
 
 
 def _other_batch(
     setting: Setting, table: CandidateTable, best: int, plan: Plan
 ) -> list[Alternative]:
-    """A nearby global batch on the same offer and degrees that does better, if any."""
+    """A nearby global batch on the same offer that does better, if any."""
     job = setting.job
     if job.batch_min != job.batch_max:
         return []
@@ -87,7 +99,8 @@ def _other_batch(
         batch_min=max(1, int(np.ceil(job.batch_target * (1 - BATCH_RANGE)))),
         batch_max=int(job.batch_target * (1 + BATCH_RANGE)),
     )
-    axes = ("tp", "pp", "cp", "ep")
+    # a batch that divides well has a good layout already; another is laid out anew
+    axes = ("tp", "pp", "cp", "ep") if job.batch_target % WELL_DIVIDED == 0 else ()
     pins = {a: Range(values=(getattr(plan.layout, a),)) for a in axes}
     user = setting.scenario.constraints
     scenario = replace(

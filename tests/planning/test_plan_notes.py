@@ -16,8 +16,10 @@ QUIET: dict[str, Any] = {**A100, "ram_gb": 2048}
 """A100 nodes with known stock, enough host memory and a stated price."""
 
 UNKNOWN = {k: v for k, v in QUIET.items() if k != "max_nodes"}
+FREE = {k: v for k, v in QUIET.items() if k != "usd_per_gpu_hour"}
 ALONE = {k: v for k, v in UNKNOWN.items() if k != "network"}
 FP16 = {"workload": {"precision": "fp16"}}
+WITH_PEERS = {"catalog": "include", "constraints": {"providers": ["a"]}}
 
 Keys = dict[str, Any]
 
@@ -89,6 +91,26 @@ CASES: list[tuple[str, Keys, Keys]] = [
         "kv-replicated",
         own(QUIET, constraints={"parallelism": {"tp": 8}}),
         own(QUIET, constraints={"parallelism": {"tp": 4}}),
+    ),
+    (
+        "whole-units",
+        own({**FREE, "usd_per_node_month": 7300}),
+        own(QUIET),
+    ),
+    (
+        "price-outlier",
+        own({**QUIET, "usd_per_gpu_hour": 0.01}, **WITH_PEERS),
+        own({**QUIET, "usd_per_gpu_hour": 1.5}, **WITH_PEERS),
+    ),
+    (
+        "local-drives",
+        own({**QUIET, "max_nodes": 4}, objective="time"),
+        own(QUIET, constraints={"gpus": {"max": 8}}),
+    ),
+    (
+        "few-steps",
+        own(QUIET, workload={"tokens": "60M"}),
+        own(QUIET, workload={"tokens": "70M"}),
     ),
     ("host-unknown", own({**QUIET, "ram_gb": None}), own(QUIET)),
     # 8 cards of 80 GB: 1.5 times is 960 GB

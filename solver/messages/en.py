@@ -288,15 +288,16 @@ _WARNINGS = {
         "may come."
     ),
     "warning.price-outlier": (
-        "The price of ${price:.2f} a GPU-hour is far below the ${peers:.2f} that others "
-        "ask for this card: make sure of it."
+        "The price of ${price:.2f} a GPU-hour is far below the ${peers:.2f} that "
+        "others ask for this card: make sure of it."
     ),
     "warning.local-drives": (
         "Checkpoints lie on the nodes' own drives ({tier}): copy them elsewhere, or a "
         "lost node takes the run with it."
     ),
     "warning.few-steps": (
-        "There {steps:is|are} only {steps:,} optimizer {steps:step|steps}: the batch is very large for so few tokens."
+        "There {steps:is|are} only {steps:,} optimizer {steps:step|steps}: the batch is "
+        "very large for so few tokens."
     ),
     "warning.price-estimate": "The price is an estimate ({source}): ask for a quote.",
     "warning.storage-price-unknown": (

@@ -166,7 +166,7 @@ class StorageTier(Entry):
         Annotated[float, Bounds(1e-3, 1e6, "MB/s per TiB")] | None
     ) = None
     min_tib: Annotated[float, Bounds(0, 1e6, "TiB")] = 0.0
-    capacity_tb: bounds.Terabytes | None = None
+    capacity_tb: Annotated[float, Bounds(0, 1e12, "TB")] | None = None
     """Per node for local tiers; None: as much as is bought."""
     outlives_node: bool = True
     """False: what lies there is lost with the node, so that a failure costs the whole

@@ -18,6 +18,7 @@ FINE_TUNING_BATCH = 128
 """Default from a checkpoint, sequences: as in the Alpaca recipe."""
 OPEN_BATCH_FACTOR = 4
 """Largest batch searched, over the smallest, where no upper limit is written."""
+MAX_SEQUENCES = 10**9
 GOOD_DIVISOR = 8
 """A batch that no such power of two divides leaves few data-parallel degrees."""
 NEAR = 0.05
@@ -133,6 +134,9 @@ def _around(written: BatchSpec, sequence_length: int, reading: Reading) -> Batch
         reading.fault("batch-too-small", message, (*PATH, key))
         return Batch(1, 1, 1)
     target = round(exact)
+    if target > MAX_SEQUENCES:
+        message = f"the batch is {target:.2e} sequences; expected at most 1e9"
+        reading.fault("out-of-range", message, (*PATH, key))
     if target != exact:
         _tell_rounding(written, exact, sequence_length, reading)
     low = target if written.min is None and written.max is None else written.min or 1

@@ -15,6 +15,7 @@ from solver.catalog.schema import (
 )
 from solver.catalog.supply import slowest_local_drive
 from solver.scenario import lookup
+from solver.scenario.offer_bounds import within_bounds
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import InlineSupply
 from solver.scenario.schema import ScenarioFile
@@ -49,8 +50,9 @@ def resolve_offers(file: ScenarioFile, reading: Reading) -> InlineSupply:
     servers: list[Server] = []
     storage: dict[str, StorageTier] = {}
     countries: dict[str, str] = {}
-    for position, spec in enumerate(specs):
+    for position, written in enumerate(specs):
         path: DataPath = ("offers", position)
+        spec = within_bounds(written, path, reading)
         server = _server(spec, path, reading)
         tiers: tuple[str, ...] | None = _storage(spec, path, storage, reading)
         if not spec.storage and spec.local_nvme_tb is not None:
@@ -227,9 +229,6 @@ def _storage_tier(
     written: OwnStorageSpec, spec: OfferSpec, path: DataPath, reading: Reading
 ) -> StorageTier:
     """Return a storage tier of the user's own as a catalog record."""
-    for key in ("read", "write"):
-        if getattr(written, key) == 0:
-            reading.fault("out-of-range", "expected more than zero", (*path, key))
     return StorageTier(
         id=f"{spec.name}/{written.name}",
         source=_source(path, reading),
@@ -238,8 +237,8 @@ def _storage_tier(
         provider=spec.provider or spec.name,
         kind=written.kind,
         usd_per_gb_month=written.usd_per_gb_month,
-        read_gb_per_s_per_node=(written.read or GB) / GB,
-        write_gb_per_s_per_node=(written.write or GB) / GB,
+        read_gb_per_s_per_node=written.read / GB,
+        write_gb_per_s_per_node=written.write / GB,
         aggregate_read_gb_per_s=_giga(written.total_read),
         aggregate_write_gb_per_s=_giga(written.total_write),
         capacity_tb=None if written.capacity is None else written.capacity / TB,

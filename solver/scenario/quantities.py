@@ -17,6 +17,8 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from solver import units
+from solver.catalog.bounds import Bounds
+from solver.errors import shown
 from solver.units import QuantityError
 
 MAX_WHOLE = 10**15
@@ -30,7 +32,16 @@ MAX_BATCH_SEQUENCES = 10**6
 _MAGNITUDE = re.compile(r"(?i)[0-9.]\s*(?:m|b|g|t|million|billion|trillion)\s*$")
 """A number with a suffix that batches have when they are counted in tokens."""
 
+TOKENS = Bounds(1, 1e18, "tokens")
+"""A thousand times what the largest trainings will see in a decade."""
+DATA_BYTES = Bounds(1, 1e24, "bytes")
+
 Parser = Callable[[Any], Any]
+
+
+def _plain(number: float) -> str:
+    """Return a limit as people write it."""
+    return f"{number:,.0f}" if number < 1e16 else f"{number:g}"
 
 
 @dataclass(frozen=True)
@@ -86,18 +97,45 @@ def _limited(parse: Parser, upper: float) -> Parser:
     def parse_limited(value: Any) -> Any:
         number = parse(value)
         if number > upper:
-            message = f"the number is too large; expected at most {upper:g}"
+            message = f"the number is too large; expected at most {_plain(upper)}"
             raise QuantityError(message, "out-of-range")
         return number
 
     return parse_limited
 
 
+def _within(
+    parse: Parser, bounds: Bounds, *, per: float = 1.0, or_zero: bool = False
+) -> Parser:
+    """Return a parser that also refuses what lies outside of limits.
+
+    Parameters
+    ----------
+    parse
+        Reads the value.
+    bounds
+        The limits, in their own unit.
+    per
+        What of the canonical unit is one of the limits' unit.
+    or_zero
+        Zero is taken as well, though it is below the smallest value.
+    """
+
+    def parse_within(value: Any) -> Any:
+        number = parse(value)
+        if not bounds.allows(number / per) and not (or_zero and number == 0):
+            message = f"expected {bounds}, not {shown(value)}"
+            raise QuantityError(message, "out-of-range")
+        return number
+
+    return parse_within
+
+
 def _share(value: Any) -> float:
     """Return a fraction below one."""
     fraction = units.parse_fraction(value)
     if fraction >= 1:
-        message = f"expected less than 100%, not '{value}'"
+        message = f"expected less than 100%, not {shown(value)}"
         raise QuantityError(message, "out-of-range")
     return fraction
 
@@ -106,7 +144,7 @@ def _confidence(value: Any) -> float:
     """Return a probability that a limit is kept, strictly between 0 and 1."""
     fraction = units.parse_fraction(value)
     if not 0 < fraction < 1:
-        message = f"expected more than 0 and less than 1, not '{value}'"
+        message = f"expected more than 0 and less than 1, not {shown(value)}"
         raise QuantityError(message, "out-of-range")
     return fraction
 
@@ -116,10 +154,10 @@ def _sequences(value: Any) -> int:
     number: int = _positive(_WHOLE)(value)
     has_magnitude = isinstance(value, str) and _MAGNITUDE.search(value)
     if has_magnitude or number >= MAX_BATCH_SEQUENCES:
-        shown = f"{value}".strip()
+        written = f"{value}".strip()
         message = (
-            f"'{shown}': sequences or tokens? Write {{tokens: {shown}}}, or "
-            f"{{sequences: {shown}}}"
+            f"'{written}': sequences or tokens? Write {{tokens: {written}}}, or "
+            f"{{sequences: {written}}}"
         )
         raise QuantityError(message, "ambiguous-unit")
     return number
@@ -129,7 +167,7 @@ def _tokens(value: Any) -> float | str:
     """Return a number of tokens, or the words that stand for Chinchilla's rule."""
     if isinstance(value, str) and word(value) == "compute_optimal":
         return "compute-optimal"
-    return float(_COUNT(value))
+    return float(_within(_COUNT, TOKENS)(value))
 
 
 def _giga(parse: Parser) -> Parser:
@@ -178,7 +216,7 @@ def _when(value: Any) -> date | float:
     """Return a date, or a duration in seconds; a bare number is days."""
     moment = units.parse_date_or_duration(value, "days")
     if not isinstance(moment, date) and not 0 < moment <= 1e11:
-        message = f"expected a deadline within 3,000 years, not '{value}'"
+        message = f"expected a deadline within 3,000 years, not {shown(value)}"
         raise QuantityError(message, "out-of-range")
     return moment
 
@@ -223,7 +261,9 @@ Day = Annotated[date, Written(_day, ("2027-03-31",), ("string",))]
 Bytes = Annotated[
     float,
     Written(
-        _positive(_limited(partial(units.parse_bytes, default_unit="GB"), MAX_NUMBER)),
+        _positive(
+            _limited(partial(units.parse_bytes, default_unit="GB"), DATA_BYTES.high)
+        ),
         ("8 TB",),
     ),
 ]
@@ -231,7 +271,8 @@ Bandwidth = Annotated[float, Written(_bandwidth(), ("10 GB/s",))]
 GigabytesPerSecond = Annotated[float, Written(_giga(_bandwidth()), (300, "300 GB/s"))]
 Gbps = Annotated[float, Written(_limited(units.parse_gbps, 1e9), (400, "400 Gb/s"))]
 PositiveGbps = Annotated[
-    float, Written(_positive(_limited(units.parse_gbps, 1e9)), (3200, "3.2 Tb/s"))
+    float,
+    Written(_within(units.parse_gbps, Bounds(1e-3, 1e6, "Gb/s")), (3200, "3.2 Tb/s")),
 ]
 Usd = Annotated[float, Written(_limited(units.parse_usd, 1e15), ("$250k", 2.5))]
 Fraction = Annotated[float, Written(units.parse_fraction, ("10%", 0.1))]
@@ -241,3 +282,58 @@ PositiveNumber = Annotated[float, Written(_COUNT, (1.5,))]
 NumberOrZero = Annotated[
     float, Written(_limited(units.parse_count, MAX_NUMBER), (1, 0.5))
 ]
+
+
+def _number(low: float, high: float, unit: str, example: object) -> Written:
+    """Return the annotation of a plain number within limits."""
+    return Written(_within(units.parse_count, Bounds(low, high, unit)), (example,))
+
+
+def _whole(low: int, high: int, unit: str, example: object) -> Written:
+    """Return the annotation of a whole number within limits."""
+    return Written(_within(units.parse_whole, Bounds(low, high, unit)), (example,))
+
+
+def _usd(high: float, unit: str) -> Written:
+    """Return the annotation of a price within limits."""
+    return Written(_within(units.parse_usd, Bounds(0, high, unit)), ("$250", 2.5))
+
+
+_STORAGE_RATE = partial(units.parse_bandwidth_bytes_per_s, default_unit="GB/s")
+
+Samples = Annotated[float, _number(1, 1e18, "samples", "52k")]
+Epochs = Annotated[float, _number(1e-6, 1e6, "epochs", 1.5)]
+BatchTokens = Annotated[float, _number(1, 1e15, "tokens", "4M")]
+BatchSequences = Annotated[int, _whole(1, 10**9, "sequences", 1024)]
+SequenceTokens = Annotated[int, _whole(1, 10**8, "tokens", 4096)]
+DocumentTokens = Annotated[float, _number(1, 1e9, "tokens", 600)]
+BytesPerToken = Annotated[float, _number(1e-3, 1e9, "bytes", 4)]
+Weight = Annotated[float, _number(0, 1e9, "", 1)]
+Degree = Annotated[int, _whole(1, 10**6, "", 8)]
+DegreeOrZero = Annotated[int, _whole(0, 10**6, "", 8)]
+NodeCount = Annotated[int, _whole(1, 10**6, "nodes", 64)]
+Stock = Annotated[int, _whole(0, 10**6, "nodes", 64)]
+Workers = Annotated[int, _whole(1, 256, "threads", 1)]
+Seed = Annotated[int, _whole(0, 2**31 - 1, "", 0)]
+HostGb = Annotated[float, _number(1e-3, 1e6, "GB", 2048)]
+HostThreads = Annotated[float, _number(1, 1e5, "threads", 192)]
+DriveTb = Annotated[float, _number(0, 1e6, "TB", 30.72)]
+UsdPerGpuHour = Annotated[float, _usd(1e4, "USD per GPU-hour")]
+UsdPerNodeHour = Annotated[float, _usd(1e6, "USD per node-hour")]
+UsdPerNodeMonth = Annotated[float, _usd(1e8, "USD per node and month")]
+UsdPerGbMonth = Annotated[float, _usd(1e4, "USD per GB and month")]
+NodeRate = Annotated[
+    float,
+    Written(
+        _within(_STORAGE_RATE, Bounds(1e-6, 1e6, "GB/s"), per=units.GB), ("10 GB/s",)
+    ),
+]
+"""Storage, of one node."""
+TotalRate = Annotated[
+    float,
+    Written(
+        _within(_STORAGE_RATE, Bounds(1e-6, 1e9, "GB/s"), per=units.GB, or_zero=True),
+        ("100 GB/s",),
+    ),
+]
+"""Storage, of all nodes together; zero is as good as not stated."""

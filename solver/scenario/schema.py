@@ -22,25 +22,35 @@ from solver.catalog.schema import (
 )
 from solver.scenario.quantities import (
     Bandwidth,
+    BatchSequences,
+    BatchTokens,
     Bytes,
+    BytesPerToken,
     Confidence,
-    Count,
+    Degree,
+    DegreeOrZero,
+    DocumentTokens,
+    Epochs,
     Fraction,
     Gbps,
     GigabytesPerSecond,
     Hours,
-    NumberOrZero,
-    PositiveNumber,
+    NodeCount,
     PositiveSeconds,
     PositiveWhole,
     Rate,
+    Samples,
+    Seed,
     Sequences,
+    SequenceTokens,
     Share,
     Text,
     TokenCount,
     Usd,
+    Weight,
     When,
     Whole,
+    Workers,
 )
 from solver.scenario.spec import AnyOf, Form, Names, Spec, Spelled
 from solver.scenario.supply_schema import OfferSpec, PriceSpec
@@ -114,9 +124,9 @@ class ModelSpec(Spec):
 class BatchSpec(Spec):
     """The global batch, in tokens or sequences, exactly or within limits."""
 
-    tokens: Count | None = None
+    tokens: BatchTokens | None = None
     """Tokens a step; rounded to whole sequences, which the plan says."""
-    sequences: PositiveWhole | None = None
+    sequences: BatchSequences | None = None
     """Sequences a step."""
     tolerance: Share | None = None
     """How far the batch may be from `tokens` or `sequences`. Default: not at all."""
@@ -146,11 +156,11 @@ class WorkloadSpec(Spec):
     tokens: TokenCount | None = None
     """Tokens to train on, or compute-optimal (20 a parameter, Chinchilla). This or
     `samples` is needed."""
-    samples: Count | None = None
+    samples: Samples | None = None
     """Samples of the data set, instead of `tokens`."""
-    epochs: PositiveNumber | None = None
+    epochs: Epochs | None = None
     """Passes over the samples. Default: 1."""
-    sequence_length: PositiveWhole | None = None
+    sequence_length: SequenceTokens | None = None
     """Tokens a sequence. Default: 4096, or what the model allows if that is less."""
     global_batch_size: (
         Annotated[
@@ -181,9 +191,9 @@ class DataFileSpec(Spec):
     size: Bytes | None = None
     """Size of the data set, as `8 TB`; a bare number is GB. Default: tokens of one
     epoch x `bytes_per_token`."""
-    bytes_per_token: PositiveNumber = 4.0
+    bytes_per_token: BytesPerToken = 4.0
     """Bytes read for each token. Default: 4."""
-    mean_document_tokens: Count | None = None
+    mean_document_tokens: DocumentTokens | None = None
     """Mean length of a document, tokens: what attention covers where kernels mask
     documents. Default: the whole sequence."""
     location: Text | None = None
@@ -193,7 +203,7 @@ class DataFileSpec(Spec):
 class ObjectiveSpec(Spec):
     """A weighted sum of money and time, in USD."""
 
-    cost: NumberOrZero = 1.0
+    cost: Weight = 1.0
     """Weight of the cost. Default: 1."""
     usd_per_day: Usd = 0.0
     """What a day less is worth, USD."""
@@ -244,22 +254,22 @@ class StorageConstraintSpec(Spec):
 class RangeSpec(Spec):
     """Limits of a whole number."""
 
-    min: Whole | None = None
+    min: DegreeOrZero | None = None
     """Smallest value."""
-    max: Whole | None = None
+    max: DegreeOrZero | None = None
     """Largest value."""
 
 
 Degrees = Annotated[
-    Annotated[PositiveWhole, Tag("<value>")]
-    | Annotated[tuple[PositiveWhole, ...], Tag("<list>")]
+    Annotated[Degree, Tag("<value>")]
+    | Annotated[tuple[Degree, ...], Tag("<list>")]
     | Annotated[RangeSpec, Tag("<mapping>")],
     Form,
 ]
 """8, or [4, 8], or {min: 1, max: 8}."""
 Stages = Annotated[
-    Annotated[Whole, Tag("<value>")]
-    | Annotated[tuple[Whole, ...], Tag("<list>")]
+    Annotated[DegreeOrZero, Tag("<value>")]
+    | Annotated[tuple[DegreeOrZero, ...], Tag("<list>")]
     | Annotated[RangeSpec, Tag("<mapping>")],
     Form,
 ]
@@ -327,7 +337,7 @@ class ConstraintsSpec(Spec):
 class StockSpec(Spec):
     """What is assumed where stock is not known."""
 
-    unknown_nodes: PositiveWhole = 64
+    unknown_nodes: NodeCount = 64
     """Nodes of an offer whose stock is not known. Default: 64."""
 
 
@@ -350,9 +360,9 @@ class LimitsSpec(Spec):
     """Time limit of the search; a bare number is seconds. Default: 60 s."""
     gap: Share = 0.0
     """Relative gap to the bound at which to stop. Default: 0, a proof."""
-    workers: PositiveWhole = 1
+    workers: Workers = 1
     """Threads of the solver. Default: 1, which is reproducible."""
-    seed: Whole = 0
+    seed: Seed = 0
     """Seed of the solver. Default: 0."""
 
 

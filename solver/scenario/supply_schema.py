@@ -8,17 +8,23 @@ from pydantic import Field, Tag
 
 from solver.catalog.schema import NetworkKind, PurchaseKind, StorageKind
 from solver.scenario.quantities import (
-    Bandwidth,
     Bytes,
     Day,
-    NumberOrZero,
+    DriveTb,
+    HostGb,
+    HostThreads,
+    NodeCount,
+    NodeRate,
     PositiveGbps,
-    PositiveNumber,
     PositiveWhole,
     Share,
+    Stock,
     Text,
-    Usd,
-    Whole,
+    TotalRate,
+    UsdPerGbMonth,
+    UsdPerGpuHour,
+    UsdPerNodeHour,
+    UsdPerNodeMonth,
 )
 from solver.scenario.spec import AnyOf, Form, Spec, Spelled
 
@@ -57,15 +63,15 @@ class OwnStorageSpec(Spec):
     """What to call it."""
     kind: Annotated[StorageKind, Spelled]
     """local_nvme, nvme_raid, parallel_fs, network_fs, block or object_store."""
-    read: Bandwidth
+    read: NodeRate
     """Reading rate of a node, as `10 GB/s`; a bare number is GB/s."""
-    write: Bandwidth
+    write: NodeRate
     """Writing rate of a node, as `5 GB/s`; a bare number is GB/s."""
-    total_read: Bandwidth | None = None
+    total_read: TotalRate | None = None
     """Reading rate of all nodes together. Default: no limit but the nodes'."""
-    total_write: Bandwidth | None = None
+    total_write: TotalRate | None = None
     """Writing rate of all nodes together. Default: no limit but the nodes'."""
-    usd_per_gb_month: Usd = 0.0
+    usd_per_gb_month: UsdPerGbMonth = 0.0
     """Price, USD per GB and month. Default: 0, it comes with the nodes."""
     capacity: Bytes | None = None
     """Capacity, of a node for local tiers. Default: as much as is needed."""
@@ -78,7 +84,7 @@ class DeliverySpec(Spec):
 
     start: Day | None = Field(default=None, alias="from")
     """Date. Default: now."""
-    nodes: PositiveWhole
+    nodes: NodeCount
     """How many more."""
 
 
@@ -93,20 +99,20 @@ class OfferSpec(Spec):
     """GPUs of a server."""
     network: OwnNetworkSpec | None = None
     """Fabric between nodes. Default: none is known, so a job uses one node."""
-    min_nodes: PositiveWhole = 1
+    min_nodes: NodeCount = 1
     """Fewest nodes that can be rented. Default: 1."""
-    max_nodes: Whole | None = None
+    max_nodes: Stock | None = None
     """Nodes in stock; 0: sold out. Default: not known, see `stock.unknown_nodes`."""
     available: tuple[DeliverySpec, ...] = ()
     """Stock by date: [{from: 2027-01-01, nodes: 8}]."""
-    usd_per_gpu_hour: Usd | None = None
+    usd_per_gpu_hour: UsdPerGpuHour | None = None
     """On-demand price of a GPU, USD/h. Without any price the offer is owned and
     free."""
-    usd_per_node_hour: Usd | None = None
+    usd_per_node_hour: UsdPerNodeHour | None = None
     """On-demand price of a node, USD/h."""
-    usd_per_node_month: Usd | None = None
+    usd_per_node_month: UsdPerNodeMonth | None = None
     """Price of a node for a month of 730 hours, USD; whole months are paid."""
-    spot_usd_per_gpu_hour: Usd | None = None
+    spot_usd_per_gpu_hour: UsdPerGpuHour | None = None
     """Spot price of a GPU, USD/h."""
     intra_node: Text | None = None
     """Fabric inside a node: a tier such as nvswitch-nvlink4, or nvswitch, nvlink,
@@ -117,11 +123,11 @@ class OfferSpec(Spec):
     """Country: a two-letter code or a name."""
     provider: Text | None = None
     """Who offers it. Default: `name`."""
-    ram_gb: PositiveNumber | None = None
+    ram_gb: HostGb | None = None
     """Host memory of a node, GB."""
-    vcpus: PositiveNumber | None = None
+    vcpus: HostThreads | None = None
     """Host threads of a node."""
-    local_nvme_tb: NumberOrZero | None = None
+    local_nvme_tb: DriveTb | None = None
     """Local NVMe of a node, TB: the most that fits there; 0: none, and
     storage over the network is assumed. Default: enough."""
     storage: Annotated[

@@ -6,6 +6,7 @@ from solver.catalog.schema import Architecture
 from solver.scenario import lookup
 from solver.scenario.batch import resolve_batch
 from solver.scenario.parameters import active_parameters
+from solver.scenario.quantities import DATA_BYTES, TOKENS
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import DataSpec, Workload
 from solver.scenario.schema import DataFileSpec, ScenarioFile, WorkloadSpec
@@ -75,6 +76,9 @@ def resolve_data(file: ScenarioFile, workload: Workload, reading: Reading) -> Da
     if size is None:
         epochs = file.workload.epochs or 1.0
         size = workload.tokens / max(epochs, 1.0) * spec.bytes_per_token
+        if size > DATA_BYTES.high:
+            message = f"tokens x bytes a token: expected {DATA_BYTES}"
+            reading.fault("out-of-range", message, ("data", "bytes_per_token"))
     location = None
     if spec.location is not None:
         found = lookup.regions(reading, spec.location, ("data", "location"))
@@ -159,6 +163,11 @@ def _sampled(
     length = sequence_length if mean is None else min(mean, sequence_length)
     samples, epochs = spec.samples or 0.0, spec.epochs or 1.0
     tokens = samples * epochs * length
+    if tokens > TOKENS.high:
+        message = f"samples x epochs x tokens a sample: expected {TOKENS}"
+        path = (*WORKLOAD, "samples")
+        depends = [(*WORKLOAD, "epochs"), (*WORKLOAD, "sequence_length")]
+        reading.fault("out-of-range", message, path, depends_on=depends)
     kind = "full" if mean is None else "packed"
     reading.notice(
         f"notice.tokens.samples.{kind}",

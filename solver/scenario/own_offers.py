@@ -14,8 +14,8 @@ from solver.catalog.schema import (
     StorageTier,
 )
 from solver.catalog.supply import slowest_local_drive
+from solver.errors import shown
 from solver.scenario import lookup
-from solver.scenario.offer_bounds import within_bounds
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import InlineSupply
 from solver.scenario.schema import ScenarioFile
@@ -50,9 +50,8 @@ def resolve_offers(file: ScenarioFile, reading: Reading) -> InlineSupply:
     servers: list[Server] = []
     storage: dict[str, StorageTier] = {}
     countries: dict[str, str] = {}
-    for position, written in enumerate(specs):
+    for position, spec in enumerate(specs):
         path: DataPath = ("offers", position)
-        spec = within_bounds(written, path, reading)
         server = _server(spec, path, reading)
         tiers: tuple[str, ...] | None = _storage(spec, path, storage, reading)
         if not spec.storage and spec.local_nvme_tb is not None:
@@ -82,7 +81,7 @@ def _check_names(specs: tuple[OfferSpec, ...], reading: Reading) -> None:
         first = seen.setdefault(spec.name.casefold(), position)
         if first != position:
             where = reading.source.where(("offers", first, "name"))
-            message = f"'{spec.name}' is the name of another offer, at {where}"
+            message = f"{shown(spec.name)} is the name of another offer, at {where}"
             reading.fault("duplicate-name", message, path)
         for key in ("name", "provider"):
             if "/" in (getattr(spec, key) or ""):
@@ -218,7 +217,9 @@ def _storage(
         else:
             tier = _storage_tier(written, spec, place, reading)
             if tier.id in own and own[tier.id] != tier:
-                message = f"the offer has two storage tiers called '{written.name}'"
+                message = (
+                    f"the offer has two storage tiers called {shown(written.name)}"
+                )
                 reading.fault("duplicate-name", message, (*place, "name"))
             own[tier.id] = tier
             ids.append(tier.id)

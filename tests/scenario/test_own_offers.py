@@ -361,3 +361,38 @@ def test_an_ambiguous_gpu_has_its_choices_most_usual_first() -> None:
     issue = only_fault(offering("{name: m, gpu: h100, gpus_per_node: 8}"))
     assert (issue.code, issue.hint) == ("ambiguous-name", "h100-sxm-80gb")
     assert "h100-pcie-80gb" in issue.message
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("max_nodes", "2M"),
+        ("usd_per_gpu_hour", "$900k"),
+        ("usd_per_node_hour", "$2M"),
+        ("usd_per_node_month", "1B"),
+        ("spot_usd_per_gpu_hour", "1M"),
+        ("ram_gb", "2M"),
+        ("vcpus", "0.5"),
+        ("local_nvme_tb", "2M"),
+        ("network.gbps_per_node", "2 Eb/s"),
+        ("available[0].nodes", "2M"),
+        ("storage[0].read", "2 EB/s"),
+        ("storage[0].write", "1 B/s"),
+        ("storage[0].total_read", "3000 EB/s"),
+        ("storage[0].usd_per_gb_month", "20k"),
+        ("storage[0].capacity", "2000000 EB"),
+    ],
+)
+def test_numbers_that_no_hardware_has(key: str, value: str) -> None:
+    """Tests that an offer has the limits of a catalog, told at its own key."""
+    stated = {
+        "network": "{kind: roce, gbps_per_node: 400}",
+        "available": "[{nodes: 4}]",
+        "storage": "[{name: s, kind: block, read: 1, write: 1}]",
+    }
+    more = ", ".join(f"{k}: {v}" for k, v in stated.items() if key.startswith(k))
+    more = f", {more}" if more else ""
+    text = offering(f"{{name: m, gpu: l40s, gpus_per_node: 8{more}}}")
+    issue = only_fault(text, [(f"offers[0].{key}", value)])
+    assert (issue.code, issue.path) == ("out-of-range", f"offers[0].{key}")
+    assert issue.message.startswith("expected ")

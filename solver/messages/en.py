@@ -296,8 +296,8 @@ _WARNINGS = {
         "lost node takes the run with it."
     ),
     "warning.few-steps": (
-        "There {steps:is|are} only {steps:,} optimizer {steps:step|steps}: the batch is "
-        "very large for so few tokens."
+        "There {steps:is|are} only {steps:,} optimizer {steps:step|steps}: the batch "
+        "is very large for so few tokens."
     ),
     "warning.price-estimate": "The price is an estimate ({source}): ask for a quote.",
     "warning.storage-price-unknown": (

@@ -2,7 +2,7 @@
 
 import sys
 
-from solver.cli.app import main
+from solver.cli.entry import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

@@ -233,6 +233,7 @@ _NUMBER = re.compile(
     re.DOTALL,
 )
 _MAX_LENGTH = 100
+_MAX_SHOWN = 60
 _MAX_EXPONENT = 30
 
 
@@ -246,7 +247,9 @@ def parse_whole(value: Quantity) -> int:
     """Return a whole number given with or without K, M, B or T."""
     number = parse_count(value)
     if not isinstance(number, int):
-        raise QuantityError(f"expected a whole number, not '{value}'", "wrong-type")
+        raise QuantityError(
+            f"expected a whole number, not '{_shown(value)}'", "wrong-type"
+        )
     return number
 
 
@@ -324,7 +327,10 @@ def parse_fraction(value: Quantity, upper: float = 1.0) -> float:
     fraction = float(_canonical(value, _FRACTION, ""))
     if fraction > upper:
         limit = f"at most {format_fraction(upper)}"
-        message = f"expected a fraction of {limit}, such as 0.1 or '10%', not '{value}'"
+        message = (
+            f"expected a fraction of {limit}, such as 0.1 or '10%', "
+            f"not '{_shown(value)}'"
+        )
         raise QuantityError(message, "out-of-range")
     return fraction
 
@@ -348,9 +354,12 @@ def parse_date_or_duration(
             if re.fullmatch(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}\s*", value):
                 return date.fromisoformat(value.strip())
         except ValueError:
-            message = f"there is no such date as '{value}'"
+            message = f"there is no such date as '{_shown(value)}'"
             raise QuantityError(message, "out-of-range") from None
-        message = f"expected a date such as 2026-12-01 (year-month-day), not '{value}'"
+        message = (
+            "expected a date such as 2026-12-01 (year-month-day), "
+            f"not '{_shown(value)}'"
+        )
         raise QuantityError(message, "wrong-type")
     return parse_duration_s(value, default_unit)
 
@@ -417,7 +426,7 @@ def _shown(value: object) -> str:
     if isinstance(value, int) and abs(value) > 10**_MAX_LENGTH:
         return "a huge number"  # Python refuses to write out the hugest
     text = str(value)
-    return text if len(text) <= _MAX_LENGTH else f"{text[:_MAX_LENGTH]}..."
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 def format_usd(usd: float, decimals: int | None = None) -> str:

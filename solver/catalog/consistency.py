@@ -86,7 +86,7 @@ def _missing(
     """Yield the issue of a name that a part does not have."""
     entries = catalog.entries(target)
     if name not in entries:
-        message = f"{PARTS[target].file} has no '{name}'"
+        message = f"{PARTS[target].file} has no {shown(name)}"
         where = catalog.where(kind, entry_id, field)
         hint = nearest(name, entries)
         yield Issue("unknown-reference", message, where, f"{entry_id}.{field}", hint)
@@ -187,7 +187,7 @@ def check_ambiguous_aliases(catalog: Catalog) -> Iterator[Issue]:
             for alias in getattr(entry, "aliases", ()):
                 first = owners.setdefault(str(alias).casefold(), entry_id)
                 if first != entry_id:
-                    message = f"'{alias}' is an alias of {first} as well"
+                    message = f"{shown(str(alias))} is an alias of {first} as well"
                     where = catalog.where(kind, entry_id, "aliases")
                     yield Issue(
                         "ambiguous-alias", message, where, f"{entry_id}.aliases"

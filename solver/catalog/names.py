@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from solver.catalog.gpu_names import gpus_like
 from solver.catalog.reading import read_text
-from solver.errors import Issue, nearest
+from solver.errors import Issue, nearest, shown
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
@@ -265,13 +265,13 @@ def _nearest_name(
 
 def _unknown(kind: str, name: str, hint: str | None) -> Issue:
     """Return the issue of a name that the catalog does not have."""
-    return Issue("unknown-name", f"the catalog has no {kind} '{name}'", hint=hint)
+    return Issue("unknown-name", f"the catalog has no {kind} {shown(name)}", hint=hint)
 
 
 def _ambiguous(name: str, found: tuple[str, ...]) -> Issue:
     """Return the issue of a name that stands for several entries."""
-    shown = ", ".join(found[:MAX_SHOWN])
+    listed = ", ".join(found[:MAX_SHOWN])
     if len(found) > MAX_SHOWN:
-        shown += f" and {len(found) - MAX_SHOWN} more"
-    message = f"'{name}' can mean {shown}; name one of them"
+        listed += f" and {len(found) - MAX_SHOWN} more"
+    message = f"{shown(name)} can mean {listed}; name one of them"
     return Issue("ambiguous-name", message, hint=found[0])

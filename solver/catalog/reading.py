@@ -139,7 +139,7 @@ def read_part(part: Part, folder: Folder, log: IssueLog) -> dict[str, Record]:
     for raw in _raw_entries(part, folder, log):
         if raw.id in records:
             first = records[raw.id].origin.where()
-            message = f"'{raw.id}' is defined twice, first at {first}"
+            message = f"{shown(raw.id)} is defined twice, first at {first}"
             log.add("duplicate-id", message, raw.origin.where(), raw.id)
             continue
         try:

@@ -17,7 +17,7 @@ from solver.catalog.schema import (
     Server,
     StorageTier,
 )
-from solver.errors import InputError, Issue, nearest
+from solver.errors import InputError, Issue, nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -364,7 +364,7 @@ def standard_server(
     gpu = catalog.gpus.get(gpu_id)
     if gpu is None:
         hint = nearest(gpu_id, catalog.gpus)
-        message = f"the catalog has no GPU '{gpu_id}'"
+        message = f"the catalog has no GPU {shown(gpu_id)}"
         raise InputError([Issue("unknown-name", message, hint=hint)])
     references = [s for s in catalog.servers.values() if s.standard and s.gpu == gpu_id]
     exact = [s for s in references if s.gpus_per_node == gpus_per_node]
@@ -482,6 +482,6 @@ def _tier(catalog: Catalog, name: str) -> IntraNodeTier:
     }
     tier = names.get(name.casefold())
     if tier is None:
-        message = f"the catalog has no link '{name}' between the GPUs of a node"
+        message = f"the catalog has no link {shown(name)} between the GPUs of a node"
         raise InputError([Issue("unknown-name", message, hint=nearest(name, names))])
     return tier

@@ -14,15 +14,23 @@ status meaning
 
 from __future__ import annotations
 
+import errno
 import gc
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from contextlib import suppress
+from typing import Annotated, TypeGuard
 
 import typer
 
 from solver.cli import accuracy, estimate, scenarios, solve
-from solver.cli.terminal import note, prepare_streams, write
+from solver.cli.terminal import (
+    drop_the_rest,
+    note,
+    prepare_streams,
+    unwritable,
+    write,
+)
 from solver.cli.usage import PlainUsage
 from solver.errors import GpuplanError, InputError, Issue
 
@@ -31,6 +39,9 @@ __all__ = ["app", "main"]
 STATUS_BUG = 1
 STATUS_WRONG_INPUT = 2
 STATUS_STOPPED = 130
+
+_NOTHING_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Errors of writing to a stream."""
 
 app = typer.Typer(
     name="gpuplan",
@@ -100,6 +111,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     except (KeyboardInterrupt, typer.Abort):
         status = STATUS_STOPPED
+    except SystemExit:  # typer's own way to say that the reader of help has gone away
+        drop_the_rest()
+        return 0
     except InputError as error:
         _tell(error.issues, as_json=as_json)
         return STATUS_WRONG_INPUT
@@ -107,6 +121,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         usage = _usage_message(error)
         if usage is not None:
             _tell_usage(error, usage, as_json=as_json)
+            return STATUS_WRONG_INPUT
+        if _is_full_disk(error):
+            drop_the_rest()
+            _tell([unwritable(error)], as_json=False)
             return STATUS_WRONG_INPUT
         _tell_bug(error, debug=debug, as_json=as_json)
         return STATUS_BUG
@@ -123,10 +141,19 @@ def _tell(issues: Sequence[Issue], *, as_json: bool) -> None:
         try:
             write(errors_as_json(issues))
             return
-        except InputError as unwritable:
-            issues = (*issues, *unwritable.issues)
+        except InputError as error:
+            issues = (*issues, *error.issues)
     for issue in issues:
         note(str(issue))
+
+
+def _is_full_disk(error: Exception) -> TypeGuard[OSError]:
+    """Return whether help could not be written, which typer does not tell by itself."""
+    return (
+        isinstance(error, OSError)
+        and error.filename is None
+        and error.errno in _NOTHING_WRITTEN
+    )
 
 
 def _usage_message(error: Exception) -> str | None:
@@ -146,7 +173,8 @@ def _tell_usage(error: Exception, message: str, *, as_json: bool) -> None:
     if as_json:
         _tell([Issue("bad-usage", message)], as_json=True)
     else:
-        error.show()  # type: ignore[attr-defined]
+        with suppress(OSError):  # if nobody reads it, so be it
+            error.show()  # type: ignore[attr-defined]
 
 
 def _tell_bug(error: Exception, *, debug: bool, as_json: bool) -> None:

@@ -16,7 +16,8 @@ from solver.cli.inputs import (
     read_inputs,
 )
 from solver.cli.terminal import note, write, write_page
-from solver.errors import InputError, Issue
+from solver.errors import InputError, Issue, shown
+from solver.files import is_folder
 
 if TYPE_CHECKING:
     from solver.plan import PlanResult
@@ -147,12 +148,22 @@ def _check_writable(path: Path) -> None:
     Raises
     ------
     InputError
-        Its folder does not exist, or it is a folder itself.
+        Its folder does not exist, it is a folder itself, or writing is forbidden.
     """
-    if path.is_dir():
+    if is_folder(path):
         message = "this is a folder; expected the name of a file to write"
-    elif not path.parent.is_dir():
-        message = f"there is no folder '{path.parent}' to write to"
+    elif not is_folder(path.parent):
+        message = f"there is no folder {shown(str(path.parent))} to write to"
     else:
-        return
+        try:
+            existed = path.exists()
+            if not existed or path.is_file():  # opening a pipe would wait
+                path.open("ab").close()
+            if not existed:
+                path.unlink()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            message = f"the file cannot be written: {reason}"
+        else:
+            return
     raise InputError([Issue("output-unwritable", message, f"--export-model {path}")])

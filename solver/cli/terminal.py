@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from io import StringIO, TextIOWrapper
 from typing import TYPE_CHECKING, TextIO
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Terminal",
+    "drop_the_rest",
     "note",
     "prepare_streams",
     "standard_output",
+    "unwritable",
     "write",
     "write_page",
 ]
@@ -95,11 +98,16 @@ def write(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop_the_rest()
+        drop_the_rest()
     except OSError as error:
-        _drop_the_rest()
-        message = f"standard output cannot be written: {error.strerror or error}"
-        raise InputError([Issue("output-unwritable", message)]) from None
+        drop_the_rest()
+        raise InputError([unwritable(error)]) from None
+
+
+def unwritable(error: OSError) -> Issue:
+    """Return the fault of a standard output that cannot be written."""
+    message = f"standard output cannot be written: {error.strerror or error}"
+    return Issue("output-unwritable", message)
 
 
 def write_page(page: Page) -> None:
@@ -117,10 +125,11 @@ def write_page(page: Page) -> None:
     write(text if terminal.unicode else as_ascii(text))
 
 
-def _drop_the_rest() -> None:
+def drop_the_rest() -> None:
     """Send what is left in the buffer of standard output nowhere."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    with suppress(OSError, ValueError):  # a stream that is no file
+        os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 

@@ -21,7 +21,7 @@ from solver.cpsat.outcome import ProgressCallback, SolveOutcome, relative_gap
 from solver.cpsat.search import Search
 from solver.cpsat.table import JobTable, Objective, Requirement, SolveLimits
 from solver.cpsat.variables import Variables
-from solver.errors import InternalError
+from solver.errors import InputError, InternalError, Issue
 
 
 class PlacementProblem:
@@ -100,9 +100,18 @@ class PlacementProblem:
         header
             Comment lines in front, such as where the candidates come from and whether
             they were pruned, which decides what the model may be asked.
+
+        Raises
+        ------
+        InputError
+            The file cannot be written.
         """
         lines = [*header, *self._legend()]
-        path.write_text(model_text(self.model, lines), encoding="utf-8")
+        try:
+            path.write_text(model_text(self.model, lines), encoding="utf-8")
+        except OSError as error:
+            message = f"the model cannot be written: {error.strerror or error}"
+            raise InputError([Issue("output-unwritable", message, str(path))]) from None
 
     def _check(self) -> None:
         """Refuse jobs of the same name and requirements of unknown jobs."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.catalog.reading import read_text
-from solver.errors import InputError, IssueLog
+from solver.errors import InputError, IssueLog, shown
 from solver.yaml_source import DataPath, Mark, Source, load_plain
 
 LISTS = ("available", "storage")
@@ -97,7 +97,7 @@ def _check_header(header: list[str], where: str, log: IssueLog) -> None:
         if not column:
             log.add("missing-key", "a column has no name", where)
         elif header.count(column) > 1:
-            message = f"the column '{column}' stands here twice"
+            message = f"the column {shown(column)} stands here twice"
             log.add("duplicate-key", message, where, column)
             return
 

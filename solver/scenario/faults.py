@@ -14,7 +14,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from solver.errors import InternalError, nearest
+from solver.errors import MAX_SHOWN, InternalError, nearest, shown
 from solver.scenario.reading import Reading, list_hint
 from solver.scenario.schema import ScenarioFile
 from solver.scenario.spec import Spec
@@ -106,13 +106,15 @@ def _told(
     if kind == "extra_forbidden":
         return _unknown_key(path)
     if kind == "missing":
-        return "missing-key", f"'{path[-1]}' is needed", None
+        return "missing-key", f"{shown(str(path[-1]))} is needed", None
     if kind == "literal_error":
         told = _unknown_value(reading.value(path), str(context["expected"]))
         return (*told[:2], several or told[2])
     if kind in ("model_type", "dict_type"):
         return "wrong-type", _expected_mapping(path), None
-    return "wrong-type", _EXPECTED.get(kind, detail["msg"]), None
+    if kind == "union_tag_invalid":
+        return "wrong-type", _expected_form(path, context), None
+    return "wrong-type", _EXPECTED.get(kind, _OTHERWISE), None
 
 
 def _may_be_list(loc: Iterable[str | int], path: DataPath) -> bool:
@@ -130,6 +132,24 @@ _EXPECTED = {
     "bool_type": "expected true or false",
     "bool_parsing": "expected true or false",
 }
+
+
+_OTHERWISE = "the value is of another kind than expected"
+_FORMS = {
+    "<value>": "a single value",
+    "<list>": "a list",
+    "<mapping>": "keys and their values",
+}
+"""What the forms of `solver.scenario.spec.Form` are called."""
+
+
+def _expected_form(path: DataPath, context: dict[str, Any]) -> str:
+    """Return in which forms a value may be written, and in which it is."""
+    tags = [tag for tag in _FORMS if tag in str(context["expected_tags"])]
+    expected = " or ".join(_FORMS[tag] for tag in tags)
+    if path == ("offers",):
+        expected = "a list of offers, or the name of a CSV file"
+    return f"expected {expected}, not {_FORMS[str(context['tag'])]}"
 
 
 def _unknown_key(path: DataPath) -> tuple[str, str, str | None]:
@@ -151,9 +171,8 @@ def _unknown_value(value: Any, expected: str) -> tuple[str, str, str | None]:
     if not isinstance(value, str):
         return "wrong-type", f"expected {words}", None
     choices = words.replace(" or ", ", ").split(", ")
-    shown = value if len(value) <= 60 else value[:60] + "..."
-    message = f"expected {words}, not '{shown}'"
-    return "wrong-value", message, nearest(value[:60], choices)
+    message = f"expected {words}, not {shown(value)}"
+    return "wrong-value", message, nearest(value[:MAX_SHOWN], choices)
 
 
 def _expected_mapping(path: DataPath) -> str:

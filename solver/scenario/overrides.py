@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from solver.errors import InputError, IssueLog
+from solver.errors import InputError, IssueLog, shown
 from solver.yaml_source import DataPath, Source, dotted, load_plain
 
 Override = str | tuple[str, Any]
@@ -92,7 +92,7 @@ def _parsed(
         key, equals, text = override.partition("=")
         if not equals:
             message = (
-                f"expected KEY=VALUE, such as constraints.budget=100k, not '{key}'"
+                f"expected KEY=VALUE, such as constraints.budget=100k, not {shown(key)}"
             )
             log.add("override-syntax", message, where)
             return None
@@ -100,14 +100,16 @@ def _parsed(
             value = load_plain(text, where)
         except InputError as error:
             if re.match(r"\s*[\[{\"']", text):
-                log.extend(error.issues)
+                # the place within the words typed would be read as that of a file
+                log.extend(replace(issue, where=where) for issue in error.issues)
                 return None
             value = text  # such as "@home": no YAML, but clearly text
     else:
         key, value = override
     path = parse_path(key.strip())
     if path is None:
-        message = f"expected a key such as constraints.gpus.max, not '{key.strip()}'"
+        written = shown(key.strip())
+        message = f"expected a key such as constraints.gpus.max, not {written}"
         log.add("override-syntax", message, where)
         return None
     return path, value
@@ -142,6 +144,11 @@ def _set(
         if depth == len(path) - 1:
             parent[part] = value
         elif isinstance(parent, dict):
+            if parent.get(part) is None and isinstance(path[depth + 1], int):
+                name = dotted(path[: depth + 1])
+                message = f"there is no list {shown(name)} to change: set all of it"
+                log.add("override-path", message, where, dotted(path))
+                return
             if parent.get(part) is None:
                 parent[part] = {}
             parent = parent[part]
@@ -157,9 +164,10 @@ def _problem(parent: Any, part: str | int, path: DataPath) -> str | None:
     if isinstance(parent, dict):
         if isinstance(part, str):
             return None
-        return f"'{dotted(path)}' has keys, not positions"
+        return f"{shown(dotted(path))} has keys, not positions"
     if isinstance(parent, list):
         if isinstance(part, int) and part < len(parent):
             return None
-        return f"'{dotted(path)}' is a list with positions 0 to {len(parent) - 1}"
-    return f"'{dotted(path)}' is a single value and has no parts"
+        last = len(parent) - 1
+        return f"{shown(dotted(path))} is a list with positions 0 to {last}"
+    return f"{shown(dotted(path))} is a single value and has no parts"

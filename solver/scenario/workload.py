@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from solver.catalog.schema import Architecture
+from solver.errors import shown
 from solver.scenario import lookup
 from solver.scenario.batch import resolve_batch
 from solver.scenario.parameters import active_parameters
@@ -83,7 +84,7 @@ def resolve_data(file: ScenarioFile, workload: Workload, reading: Reading) -> Da
     if spec.location is not None:
         found = lookup.regions(reading, spec.location, ("data", "location"))
         if len(found) > 1:
-            message = f"'{spec.location}' is a region of several providers"
+            message = f"{shown(spec.location)} is a region of several providers"
             hint = found[0]
             reading.fault("ambiguous-name", message, ("data", "location"), hint)
         location = found[0] if found else None

@@ -9,6 +9,7 @@ Rules, each listed among the row's assumptions where it is used:
 - recomputation: full in Megatron up to 2022, LLaMA-Factory, torchtune and axolotl,
   none elsewhere
 - virtual stages: in Megatron after 2022 as many as layers divide by, else 1
+- experts are divided by TP as in Megatron's default, but for Megatron-Bridge
 - micro-batch: 1 with a pipeline, else up to 8,192 tokens; batch: one micro-batch a
   replica
 """
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solver.accuracy.cases import Assumptions
+from solver.accuracy.assumptions import Assumptions
 from solver.accuracy.tables import SkippedRowError, TableRow
 from solver.performance.inputs import RECOMPUTE, Framework, TransformerShape
 
@@ -87,8 +88,7 @@ def layout_from(
         taken.take("mbs", "1: torchtitan names the batch of a replica")
     zero = _zero_stage(row, framework, method, year, pp, dp * cp, taken)
     ep = min(row.whole("ep") or 1, max(shape.n_experts, 1), tp * cp * dp)
-    block = tp if framework.expert_parallel_spans_tp else 1
-    etp = tp if shape.is_moe and ep * block <= tp * cp * dp and ep == 1 else 1
+    etp = _expert_tensor_parallel(row, framework, shape, tp, ep, gpus // pp, taken)
     used = min(per_node, gpus)
     columns = {
         "nodes": -(-gpus // used),
@@ -182,6 +182,29 @@ def _zero_stage(
         stage = 3
     taken.take("zero_stage", stage)
     return stage
+
+
+def _expert_tensor_parallel(
+    row: TableRow,
+    framework: Framework,
+    shape: TransformerShape,
+    tp: int,
+    ep: int,
+    ranks: int,
+    taken: Assumptions,
+) -> int:
+    """Degree by which each expert's matrices are divided.
+
+    Megatron divides experts as it divides the rest, unless told otherwise; the
+    recipes of Megatron-Bridge tell it otherwise.
+    """
+    if not shape.is_moe or tp == 1:
+        return 1
+    whole = ranks % (tp * ep) == 0
+    bridge = "bridge" in row.words("framework")
+    chosen = tp if whole and (ep == 1 or not bridge) else 1
+    taken.take("etp", chosen)
+    return chosen
 
 
 def _sequence_parallel(

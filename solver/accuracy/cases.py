@@ -7,11 +7,12 @@ was measured, and the list of everything that the row did not say.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from solver.accuracy.machines import Machine
 from solver.performance.inputs import Framework, Hardware, TrainingJob, TransformerShape
 
-__all__ = ["Assumptions", "Case", "Measured"]
+__all__ = ["Case", "Measured"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +23,6 @@ class Measured:
     peak_memory_gib: float | None = None
     fits: bool | None = None
     gpu_hours: float | None = None
-
-
-@dataclass
-class Assumptions:
-    """What a row left blank, by field, and what was taken instead."""
-
-    taken: dict[str, str] = field(default_factory=dict)
-
-    def take(self, name: str, value: object) -> None:
-        """Note that ``name`` was taken to be ``value``."""
-        self.taken[name] = str(value)
 
 
 @dataclass(frozen=True)
@@ -57,6 +47,7 @@ class Case:
     framework: Framework
     framework_key: tuple[object, ...]
     """What tells ``framework`` from another."""
+    machine: Machine
     hardware: Hardware
     hardware_key: tuple[object, ...]
     capacity_gib: float

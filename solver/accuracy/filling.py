@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from solver.accuracy.assumptions import Assumptions
 from solver.accuracy.blanks import gpus_of, layout_from, sequence_length_of
-from solver.accuracy.cases import Assumptions, Case, Measured
-from solver.accuracy.machines import machine_from
+from solver.accuracy.cases import Case, Measured
+from solver.accuracy.machines import hardware_of_machine, machine_from
 from solver.accuracy.shapes import prediction_layers, shape_from
 from solver.accuracy.stacks import (
-    adapted_framework,
+    framework_as_ran,
     framework_id_of,
     method_of,
     optimizer_of_row,
     precision_of,
+    traits_of,
     year_of,
 )
 from solver.accuracy.tables import SkippedRowError, TableRow
-from solver.hardware import hardware_for
 from solver.performance.inputs import TrainingJob
 from solver.performance.transformer import LORA_TARGETS
 from solver.physics_inputs import optimizer_of
@@ -110,7 +111,8 @@ def case_from(row: TableRow, catalog: Catalog) -> Case:
     precision = precision_of(row, machine.gpu, taken)
     framework_id = framework_id_of(row, catalog, method, taken)
     year = year_of(row, taken)
-    framework, framework_key = adapted_framework(row, catalog, framework_id, year)
+    traits = traits_of(row)
+    framework = framework_as_ran(catalog, framework_id, year, traits)
     job = job_from(row, catalog, method, precision, framework_id, taken)
     if shape.is_moe:
         taken.take("routing", "balanced")
@@ -124,15 +126,6 @@ def case_from(row: TableRow, catalog: Catalog) -> Case:
         year,
         server.gpus_per_node,
         taken,
-    )
-    hardware = hardware_for(
-        machine.gpu,
-        server,
-        catalog.intra_node.get(server.intra_node),
-        catalog.networks[server.network] if server.network else None,
-        catalog.calibration,
-        precision,
-        year,
     )
     return Case(
         id=row.id,
@@ -149,8 +142,9 @@ def case_from(row: TableRow, catalog: Catalog) -> Case:
         time_shape=prediction_layers(row, shape, taken),
         job=job,
         framework=framework,
-        framework_key=framework_key,
-        hardware=hardware,
+        framework_key=(framework_id, year, traits),
+        hardware=hardware_of_machine(catalog, machine, precision, year),
+        machine=machine,
         hardware_key=(
             machine.gpu.id,
             machine.gpu.tdp_w,

@@ -11,28 +11,30 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from solver.accuracy.cases import Assumptions
+from solver.accuracy.assumptions import Assumptions
 from solver.accuracy.tables import SkippedRowError, TableRow
 from solver.catalog.gpu_names import gpus_like
 from solver.catalog.supply import standard_server
 from solver.errors import InputError
+from solver.hardware import hardware_for
+from solver.performance.inputs import Hardware
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
     from solver.catalog.schema import Gpu, Server
 
-__all__ = ["Machine", "machine_from"]
+__all__ = ["Machine", "hardware_of_machine", "machine_from"]
 
 GENERIC_NETWORK = "infiniband-hdr-200"
 GENERIC_GBPS_PER_GPU = 100.0
 """Fabric between nodes of GPUs whose usual server has none."""
 
 _SITES = (
-    (r"bigscience|bloom|lucie", "a100", 50.0),
-    (r"bigscience", "v100", 100.0),
+    (r"bigscience|bloom|lucie", "a100", "omnipath-100", 50.0),
+    (r"bigscience", "v100", "omnipath-100", 100.0),
 )
-"""Source, GPU and Gb/s a GPU of the Jean Zay cluster: 4 Omni-Path links of 100 Gb/s on
-8 A100, and on 4 V100 (its public documentation; memory)."""
+"""Source, GPU, fabric and Gb/s a GPU of the Jean Zay cluster: 4 Omni-Path links of
+100 Gb/s on 8 A100, and on 4 V100 (its public documentation; memory)."""
 
 _GENERIC_GPUS = ((20.0, "rtx-4090"), (40.0, "l40s"), (60.0, "a100-sxm-80gb"))
 """Least memory, GiB, to the part that stands for 'a GPU with 24 GB'."""
@@ -45,6 +47,22 @@ class Machine:
     gpu: Gpu
     server: Server
     capacity_gib: float
+
+
+def hardware_of_machine(
+    catalog: Catalog, machine: Machine, precision: str, year: float | None
+) -> Hardware:
+    """The machine as the performance model takes it, as it was in ``year``."""
+    server = machine.server
+    return hardware_for(
+        machine.gpu,
+        server,
+        catalog.intra_node.get(server.intra_node),
+        catalog.networks[server.network] if server.network else None,
+        catalog.calibration,
+        precision,
+        year,
+    )
 
 
 def machine_from(
@@ -85,7 +103,10 @@ def _networked(
     taken: Assumptions,
 ) -> Server:
     """The server with the fabric that the row states, else its usual one."""
-    stated = row.number("internode_gbps_per_gpu") or _site_gbps(row, taken)
+    stated = row.number("internode_gbps_per_gpu")
+    site = _site_network(row, server, taken) if stated is None else None
+    if site is not None:
+        return site
     spans = (n_gpus or 1) > max(per_node, server.nvlink_domain_gpus)
     if stated is None:
         if spans and not server.network:
@@ -101,13 +122,14 @@ def _networked(
     return server.model_copy(update=update)
 
 
-def _site_gbps(row: TableRow, taken: Assumptions) -> float | None:
-    """Gb/s a GPU of a site that the source is known to have run on."""
+def _site_network(row: TableRow, server: Server, taken: Assumptions) -> Server | None:
+    """The server with the fabric of a site that the source is known to be from."""
     text = row.words("source")
-    for words, gpu, gbps in _SITES:
+    for words, gpu, tier, gbps in _SITES:
         if re.search(words, text) and gpu in row.words("gpu"):
-            taken.take("internode_gbps_per_gpu", f"{gbps:g}")
-            return gbps
+            taken.take("internode_gbps_per_gpu", f"{gbps:g} ({tier})")
+            total = gbps * server.gpus_per_node
+            return server.model_copy(update={"network": tier, "network_gbps": total})
     return None
 
 

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solver.accuracy.cases import Assumptions
+from solver.accuracy.assumptions import Assumptions
 from solver.accuracy.filling import job_from
-from solver.accuracy.machines import Machine, machine_from
+from solver.accuracy.machines import Machine, hardware_of_machine, machine_from
 from solver.accuracy.scoring import Outcome
 from solver.accuracy.shapes import shape_from
 from solver.accuracy.stacks import (
-    adapted_framework,
+    framework_as_ran,
     framework_id_of,
     method_of,
     precision_of,
+    traits_of,
     year_of,
 )
 from solver.accuracy.tables import SkippedRowError, TableRow
-from solver.hardware import hardware_for
 from solver.performance.inputs import Framework, Layouts, TrainingJob, TransformerShape
 from solver.performance.lattice_axes import LatticeLimits
 from solver.performance.memory import peak_memory
@@ -69,7 +69,7 @@ def run_outcome(row: TableRow, catalog: Catalog) -> Outcome:
     precision = precision_of(row, machine.gpu, taken)
     framework_id = framework_id_of(row, catalog, method, taken)
     year = year_of(row, taken)
-    framework, _ = adapted_framework(row, catalog, framework_id, year)
+    framework = framework_as_ran(catalog, framework_id, year, traits_of(row))
     job = job_from(row, catalog, method, precision, framework_id, taken)
     batch = _batch(row, job.sequence_length, method, taken)
     gpus = stated or _usual_gpus(batch, taken)
@@ -156,15 +156,7 @@ def _fastest(
             f"{gpus} GPUs are no whole nodes of {server.gpus_per_node}"
         )
     job = _with_batch(job, batch)
-    hardware = hardware_for(
-        machine.gpu,
-        server,
-        catalog.intra_node.get(server.intra_node),
-        catalog.networks[server.network] if server.network else None,
-        catalog.calibration,
-        precision,
-        year,
-    )
+    hardware = hardware_of_machine(catalog, machine, precision, year)
     limits = LatticeLimits(
         max_nodes=nodes,
         min_nodes=nodes,

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from solver.accuracy.cases import Assumptions
+from solver.accuracy.assumptions import Assumptions
 from solver.accuracy.tables import SkippedRowError, TableRow
 from solver.catalog.names import resolve_architecture
 from solver.performance.inputs import TransformerShape

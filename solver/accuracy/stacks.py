@@ -14,10 +14,10 @@ Rules, each listed among the row's assumptions where it is used:
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from solver.accuracy.cases import Assumptions
+from solver.accuracy.assumptions import Assumptions
 from solver.accuracy.tables import TableRow
 from solver.catalog.names import resolve_framework, resolve_optimizer
 from solver.hardware import precision_supported
@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from solver.catalog.schema import Gpu
 
 __all__ = [
-    "adapted_framework",
+    "Traits",
+    "framework_as_ran",
     "framework_id_of",
     "method_of",
     "optimizer_of_row",
     "precision_of",
+    "traits_of",
     "year_of",
 ]
 
@@ -169,32 +171,51 @@ def _trains_in_16_bits(row: TableRow, framework_id: str, remarks: str) -> bool:
     return framework_id == "hf-trainer" and (row.whole("n_gpus") or 1) == 1
 
 
-def adapted_framework(
-    row: TableRow, catalog: Catalog, framework_id: str, year: float | None
-) -> tuple[Framework, tuple[object, ...]]:
-    """The framework class as it ran: its year, attention kernel and loss kernel.
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a row says of how its framework ran; None: as the class usually does."""
 
-    Returns
-    -------
-    framework, key
-        The class, and what tells it from the same class in another row.
-    """
-    base = framework_of(catalog, framework_id)
-    constants = at_year(base.constants, year)
+    fused_attention: float | None = None
+    logit_bytes: float | None = None
+    residual_bytes: float | None = None
+    launch_blocking: bool = False
+
+
+def traits_of(row: TableRow) -> Traits:
+    """Attention kernel, loss kernel and numerics of a row."""
     attention, text = row.words("attention"), row.words("framework", "note")
+    fused = None
     if any(word in attention for word in ("flash", "sdpa", "xformers")):
-        constants["fused_attention"] = 1.0
+        fused = 1.0
     elif "eager" in attention:
-        constants["fused_attention"] = 0.0
-    logit_bytes, residual = base.logit_bytes, base.residual_bytes
+        fused = 0.0
+    logit_bytes = None
     if "liger" in text or "chunked" in text or "unsloth" in text:
         logit_bytes = 0.0
     elif "foak" in row.words("framework"):
         logit_bytes = FUSED_LOSS_BYTES
-    if "amp flag=false" in text:
-        residual = 2.0
-    framework = replace(
-        base, constants=constants, logit_bytes=logit_bytes, residual_bytes=residual
+    return Traits(
+        fused_attention=fused,
+        logit_bytes=logit_bytes,
+        residual_bytes=2.0 if "amp flag=false" in text else None,
+        launch_blocking="cuda_launch_blocking=1" in text,
     )
-    fused = constants.get("fused_attention", 1.0)
-    return framework, (framework_id, year, fused, logit_bytes, residual)
+
+
+def framework_as_ran(
+    catalog: Catalog, framework_id: str, year: float | None, traits: Traits
+) -> Framework:
+    """The framework class with the constants of its year and the row's traits."""
+    base = framework_of(catalog, framework_id)
+    constants = at_year(base.constants, year)
+    if traits.fused_attention is not None:
+        constants["fused_attention"] = traits.fused_attention
+    if traits.launch_blocking:
+        constants["launch_blocking"] = 1.0
+    logits, residual = traits.logit_bytes, traits.residual_bytes
+    return replace(
+        base,
+        constants=constants,
+        logit_bytes=base.logit_bytes if logits is None else logits,
+        residual_bytes=base.residual_bytes if residual is None else residual,
+    )

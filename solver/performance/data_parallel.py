@@ -32,6 +32,10 @@ from solver.performance.transformer import expert_width
 BUCKET_ELEMENTS = 1.0e8
 """Parameters that are synchronised by one collective; sharded stacks: one layer."""
 
+BUCKET_ELEMENTS_A_RANK = 1.0e6
+"""Large groups take larger buckets, so that latency stays small: Megatron Core's
+default is a million parameters for each data-parallel rank."""
+
 STEP_HIDDEN = 0.8
 """Share of one micro-batch behind which a step's collectives can hide."""
 
@@ -149,7 +153,8 @@ def collectives_s(
     sharded = np.where(zero > 0, group.shard, group.size)
     near = link(hardware, domain, sharded, group.stride)
     gather_bytes = compute.NF4_BYTES if job.method == "qlora" else 2.0
-    buckets = np.ceil(trained / BUCKET_ELEMENTS)
+    bucket = np.maximum(BUCKET_ELEMENTS, BUCKET_ELEMENTS_A_RANK * group.size)
+    buckets = np.ceil(trained / bucket)
     units = np.where(zero == 3, layers, buckets)
     latency = np.where(sharded > 1, near.hops_s + stack.collective_s, 0.0) * units
     reduce = all_gather_s(near, stack.reduce_bytes * trained, 0.0) + latency

@@ -120,6 +120,8 @@ def _one_kind(
     gpu_backward = kernels.backward + again + cp / 1.5 + (tp + ep) * (passes - 1.0)
     host = _host_s(shape, job, stack, cells, moe)
     waiting = _floor(gpu_forward, host) + _floor(gpu_backward, host * passes)
+    if stack.launch_blocking:
+        waiting = np.broadcast_to(host * (1.0 + passes), waiting.shape)
     return [kernels.forward + kernels.backward, again, *exposed, waiting]
 
 
@@ -134,6 +136,9 @@ def _host_s(
 ) -> Any:
     """Seconds in which the host launches the forward pass of one layer."""
     host: Any = stack.host_layer_s * (1.0 if job.method == "full" else stack.lora_host)
+    if stack.host_rank_s or stack.host_pipeline_rank_s:
+        under = max(stack.host_rank_s, stack.host_pipeline_rank_s)
+        host = host + cells.tp * np.where(cells.pp > 1, under, stack.host_rank_s)
     if moe:
         host = host + stack.host_moe_layer_s
         host = host + stack.host_expert_s * shape.n_experts / cells.ep

@@ -22,6 +22,14 @@ class Stack:
     ``Hardware.plain_rate`` of its rate."""
     host_layer_s: float = 1.0e-4
     """Seconds in which the host launches one layer's forward; backward takes twice."""
+    host_rank_s: float = 0.0
+    """Host seconds of a layer's forward for each rank of its tensor-parallel group,
+    where launches and collectives wait for each other (research code)."""
+    host_pipeline_rank_s: float = 0.0
+    """The same under a pipeline, in place of ``host_rank_s`` where it is larger."""
+    launch_blocking: float = 0.0
+    """1: the host waits for every kernel (CUDA_LAUNCH_BLOCKING=1), so that its time is
+    added to the GPU's instead of hidden behind it."""
     host_moe_layer_s: float = 1.0e-3
     """Host seconds that a mixture-of-experts layer adds: routing and its syncs."""
     host_expert_s: float = 9.0e-6

@@ -64,7 +64,8 @@ def step_time(
         as_run_by(stack, hardware),
         inter_bytes_per_s=np.maximum(hardware.inter_bytes_per_s, TINY_RATE),
     )
-    first, inverse = unique_cells(hardware, layouts)
+    by_pipeline = stack.host_pipeline_rank_s > stack.host_rank_s
+    first, inverse = unique_cells(hardware, layouts, by_pipeline=by_pipeline)
     cells, cell_hardware = layouts.take(first), hardware.take(first)
     per_layer = layer_time(shape, job, framework, stack, cell_hardware, cells)
     held = data_parallel.parameters(shape, job, cells)
@@ -98,8 +99,15 @@ def as_run_by(stack: Stack, hardware: Hardware) -> Hardware:
     )
 
 
-def unique_cells(hardware: Hardware, layouts: Layouts) -> tuple[IntArray, IntArray]:
+def unique_cells(
+    hardware: Hardware, layouts: Layouts, *, by_pipeline: bool = False
+) -> tuple[IntArray, IntArray]:
     """First row of each distinct combination of ``CELL_COLUMNS`` and hardware.
+
+    Parameters
+    ----------
+    by_pipeline
+        Whether a layer takes another time where there is a pipeline.
 
     Returns
     -------
@@ -107,6 +115,8 @@ def unique_cells(hardware: Hardware, layouts: Layouts) -> tuple[IntArray, IntArr
         Rows of the combinations, (c,), and each row's combination, (n,).
     """
     columns = [np.asarray(getattr(layouts, c), dtype=np.int64) for c in CELL_COLUMNS]
+    if by_pipeline:
+        columns.append(np.asarray(layouts.pp > 1, dtype=np.int64))
     values = (getattr(hardware, f.name) for f in fields(hardware))
     arrays = [np.asarray(v, dtype=float) for v in values if np.ndim(v)]
     if arrays:

@@ -269,6 +269,9 @@ def _local_storage(
             "provider": spec.provider or spec.name,
             "usd_per_gb_month": 0.0,
             "capacity_tb": spec.local_nvme_tb,
+            # an owner who names no other storage is taken to copy checkpoints away;
+            # a plan of several nodes says so
+            "outlives_node": True,
         }
     )
     own[tier.id] = tier

@@ -476,15 +476,16 @@ def _read(path: Path, name: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError([not_utf8(content, error, name)]) from None
+        raise InputError([not_utf8(error, name)]) from None
 
 
-def not_utf8(content: bytes, error: UnicodeDecodeError, name: str) -> Issue:
+def not_utf8(error: UnicodeDecodeError, name: str) -> Issue:
     """Return the fault of a file whose bytes are no UTF-8, at the first such byte."""
-    before = content[: error.start]
+    before = error.object[: error.start]
     line = before.count(b"\n") + 1
-    start = before.rpartition(b"\n")[2].decode("utf-8-sig", "replace")
-    message = f"{_NOT_UTF8}: byte 0x{content[error.start]:02x} has no meaning in it"
+    start = before.rpartition(b"\n")[2].decode("utf-8", "replace")
+    byte = error.object[error.start]
+    message = f"{_NOT_UTF8}: byte 0x{byte:02x} has no meaning in it"
     return Issue("not-utf8", message, f"{name}:{line}:{len(start) + 1}")
 
 

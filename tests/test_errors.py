@@ -13,7 +13,9 @@ from solver.errors import (
     Issue,
     IssueLog,
     PackagingError,
+    escaped,
     nearest,
+    shown,
 )
 
 
@@ -32,6 +34,37 @@ from solver.errors import (
 def test_issue_line(issue: Issue, line: str) -> None:
     """Tests that an issue shows what it has, in one order."""
     assert str(issue) == line
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("abc", "'abc'"),
+        (1.5, "1.5"),
+        ([1], "[1]"),
+        ("a" * 61, f"'{'a' * 60}...'"),
+        ("\x1b[31m\n\u202e", "'\\x1b[31m\\n\\u202e'"),
+    ],
+)
+def test_a_value_that_a_message_repeats(value: object, text: str) -> None:
+    """Tests that it is short, and nothing in it is obeyed by a terminal."""
+    assert shown(value) == text
+    assert shown(10**5000) == "a huge number"
+
+
+@given(st.text())
+def test_escaped_text_is_printable(text: str) -> None:
+    """Tests that any text can be shown, and what can be shown is left alone."""
+    assert escaped(text).isprintable()
+    assert escaped(escaped(text)) == escaped(text)
+
+
+def test_a_long_issue_is_shortened() -> None:
+    """Tests that no place, path or word fills the screen; the line stays."""
+    long = "x" * 5000
+    told = str(Issue("c", f"no {long}", f"{long}.yaml:3:1", long))
+    assert len(told) < 500
+    assert ".yaml:3:1: " in told
 
 
 def test_issue_as_dict_is_the_json_contract() -> None:

@@ -338,3 +338,33 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         load_yaml(text, "f.yaml")
     except InputError as error:
         assert all(str(issue.where).startswith("f.yaml") for issue in error.issues)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "where"),
+    [
+        ("a: 1\nb: \x1b[31m\n", "yaml-syntax", "f.yaml:2:4"),
+        ("a:\n  b: " + "[" * 70 + "]" * 70, "yaml-too-complex", "f.yaml:2:63"),
+        ("a: 1\nb: &x [*x]", "yaml-too-complex", "f.yaml:2:4"),
+    ],
+)
+def test_limits_are_told_where_they_are_passed(
+    text: str, code: str, where: str
+) -> None:
+    """Tests that control characters, depth and endless aliases have a place."""
+    issue = the_issue(text)
+    assert (issue.code, issue.where) == (code, where)
+
+
+@pytest.mark.parametrize(
+    ("content", "place"), [(b"a: 1\nb: \xe4", "2:4"), (b"\xef\xbb\xbfa: \xff", "1:4")]
+)
+def test_a_byte_that_is_no_utf8_has_a_place(
+    tmp_path: Path, content: bytes, place: str
+) -> None:
+    """Tests that the first such byte is pointed at."""
+    path = tmp_path / "f.yaml"
+    path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        load_yaml_file(path, "f.yaml")
+    assert caught.value.issues[0].where == f"f.yaml:{place}"

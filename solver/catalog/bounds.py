@@ -49,9 +49,13 @@ def _no_boolean(value: Any) -> Any:
     return value
 
 
+_MAX_PLAIN = 1e16
+
+
 def _plain(number: float) -> str:
     """Return a limit as people write it."""
-    return f"{number:,.0f}" if number == int(number) else f"{number:g}"
+    plain = number == int(number) and number < _MAX_PLAIN
+    return f"{number:,.0f}" if plain else f"{number:g}"
 
 
 def bounds_of(model: type[BaseModel], field: str) -> Bounds | None:
@@ -99,7 +103,7 @@ Nodes = Annotated[int, Bounds(0, 1e6, "nodes")]
 NodesOrMore = Annotated[int, Bounds(1, 1e6, "nodes")]
 GpusPerNode = Annotated[int, Bounds(1, 1024, "GPUs")]
 Gigabytes = Annotated[float, Bounds(0, 1e12, "GB")]
-HostGb = Annotated[float, Bounds(0, 1e6, "GB")]
+HostGb = Annotated[float, Bounds(0.1, 1e6, "GB")]
 Terabytes = Annotated[float, Bounds(0, 1e6, "TB")]
 
 _SECONDS = Bounds(0, 10, "seconds")

@@ -34,6 +34,7 @@ _PHYSICS = {
     "attention_ramp_tokens": Bounds(0, 1e6, "tokens"),
     "fused_attention": _SWITCH,
     "plain_rate": _SHARE,
+    "grouped": _SHARE,
     "gemm_16bit": _SHARE,
     "gemm_fp8": _SHARE,
     "gemm_mxfp8": _SHARE,
@@ -69,8 +70,11 @@ _YEAR = re.compile(r"@[0-9]{4}$")
 
 
 def check_calibration(catalog: Catalog) -> Iterator[Issue]:
-    """Yield keys that no calibration has, and numbers out of range."""
-    for folder in catalog.folders:
+    """Yield keys that no calibration has, and numbers out of range.
+
+    Under others the first folder, the shipped one, is taken to be right.
+    """
+    for folder in catalog.folders[1:] or catalog.folders:
         source = _source(folder)
         if source is not None:
             yield from _checked(source)

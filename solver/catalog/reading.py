@@ -207,7 +207,7 @@ def read_text(file: Traversable, name: str, limit: int = MAX_BYTES) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError([not_utf8(content, error, name)]) from None
+        raise InputError([not_utf8(error, name)]) from None
 
 
 def yaml_mapping(file: Traversable, name: str) -> dict[str, Any]:

@@ -137,6 +137,7 @@ def _around(written: BatchSpec, sequence_length: int, reading: Reading) -> Batch
     if target > MAX_SEQUENCES:
         message = f"the batch is {target:.2e} sequences; expected at most 1e9"
         reading.fault("out-of-range", message, (*PATH, key))
+        return Batch(1, 1, 1)
     if target != exact:
         _tell_rounding(written, exact, sequence_length, reading)
     low = target if written.min is None and written.max is None else written.min or 1

@@ -207,3 +207,73 @@ def test_an_optimizer_that_the_framework_lacks(
     issue = only_fault(SMALL, keys)
     assert (issue.code, issue.path) == ("optimizer-unsupported", "workload.optimizer")
     assert f"; {able} can" in issue.message
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        (
+            "offers={name: x}",
+            "expected a list of offers, or the name of a CSV file, "
+            "not keys and their values",
+        ),
+        (
+            "workload.global_batch_size=[1, 2]",
+            "expected a single value or keys and their values, not a list",
+        ),
+        ("model=[1]", "expected a single value or keys and their values, not a list"),
+        (
+            "objective=[cost]",
+            "expected a single value or keys and their values, not a list",
+        ),
+    ],
+)
+def test_forms_are_told_in_our_own_words(override: str, message: str) -> None:
+    """Tests that a list or mapping where none belongs is told without jargon."""
+    issue = only_fault(SMALL, [override])
+    assert (issue.code, issue.message) == ("wrong-type", message)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("limits.seed", "2147483648", "expected 0 to 2,147,483,647, not 2147483648"),
+        ("limits.workers", "1000", "expected 1 to 256 threads, not 1000"),
+        ("limits.workers", "0", "expected 1 to 256 threads, not 0"),
+        ("workload.tokens", "1e30", "expected 1 to 1e+18 tokens, not 1e+30"),
+        ("data.bytes_per_token", "1e10", "expected 0.001 to 1,000,000,000 bytes"),
+        ("workload.sequence_length", "1B", "expected 1 to 100,000,000 tokens"),
+        ("data.mean_document_tokens", "1T", "expected 1 to 1,000,000,000 tokens"),
+        ("stock.unknown_nodes", "2M", "expected 1 to 1,000,000 nodes, not '2M'"),
+        ("constraints.parallelism.tp", "2M", "expected 1 to 1,000,000, not '2M'"),
+    ],
+)
+def test_quantities_have_limits(key: str, value: str, expected: str) -> None:
+    """Tests that a number beyond reason is told with what is expected."""
+    issue = only_fault(SMALL, [f"{key}={value}"])
+    assert (issue.code, issue.path) == ("out-of-range", key)
+    assert issue.message.startswith(expected)
+
+
+def test_products_have_limits() -> None:
+    """Tests that numbers that are each right cannot make one beyond reason."""
+    samples = SMALL.replace("tokens: 2T", "samples: 1e17, epochs: 1e5")
+    assert samples != SMALL
+    issue = only_fault(samples)
+    assert (issue.code, issue.path) == ("out-of-range", "workload.samples")
+    issue = only_fault(SMALL, ["workload.global_batch_size={tokens: 1e13}"])
+    assert issue.path == "workload.global_batch_size.tokens"
+
+
+def test_what_is_repeated_is_short_and_harmless() -> None:
+    """Tests that long text is shortened and that no escape reaches a terminal."""
+    text = "x" * 400 + "\x1b"
+    overrides = [
+        ("model", text),
+        ("workload.precision", text),
+        ("constraints.a\x1b", 1),
+    ]
+    told = [str(issue) for issue in faults(SMALL, overrides)]
+    assert len(told) == 3
+    assert all(len(line) < 250 and line.isprintable() for line in told)
+    assert any("constraints.a\\x1b" in line for line in told)

@@ -125,3 +125,16 @@ def test_the_file_is_not_changed() -> None:
     assert changed.data["offers"][0]["name"] == "yours"
     assert source.data["offers"][0]["name"] == "mine"
     assert "name" not in source.data
+
+
+def test_the_place_is_what_the_user_typed() -> None:
+    """Tests that no line and column are added to the number of an override."""
+    issue = only_fault(SMALL, ["constraints.gpus.types=[a, {b"])
+    assert (issue.code, issue.where) == ("yaml-syntax", "--set #1")
+
+
+def test_an_item_of_a_list_that_is_not_there() -> None:
+    """Tests that a list is not made up from one of its items."""
+    issue = only_fault(SMALL, ["offers.0.name=x"])
+    assert (issue.code, issue.path) == ("override-path", "offers[0].name")
+    assert issue.message == "there is no list 'offers' to change: set all of it"

@@ -62,10 +62,10 @@ def _explained(setting: Setting, clock: _Clock) -> Explanation:
     if not setting.options:
         return _catalog(setting, clock)
     lattices = [setting.space.lattice(kind) for kind in setting.space.kinds]
-    if not any(len(lattice.groups) for lattice in lattices):
-        return _layout(setting, clock)
     miss = nearest_memory_miss(setting)
-    if miss.ratio > 1.0:
+    if miss is None and not any(len(lattice) for lattice in lattices):
+        return _layout(setting, clock)
+    if miss is not None and miss.ratio > 1.0:
         return _memory(setting, miss, clock)
     return _constraints(setting, clock)
 

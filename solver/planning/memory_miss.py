@@ -58,8 +58,11 @@ class MemoryMiss:
         }
 
 
-def nearest_memory_miss(setting: Setting) -> MemoryMiss:
-    """The nearest miss over all hardware within the user's limits and pins."""
+def nearest_memory_miss(setting: Setting) -> MemoryMiss | None:
+    """The nearest miss over all hardware within the user's limits and pins.
+
+    None where no layout divides, fitting or not.
+    """
     best: tuple[float, int, Layouts] | None = None
     for index, group in enumerate(setting.classes):
         lattice = setting.space.lattice(group.node_kind)
@@ -75,7 +78,7 @@ def nearest_memory_miss(setting: Setting) -> MemoryMiss:
         if best is None or ratio < best[0]:
             best = (ratio, index, one)
     if best is None:
-        raise ValueError("there is no layout to miss with")
+        return None
     _, index, one = best
     return _miss(setting, setting.classes[index], one)
 

@@ -10,12 +10,12 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solver import __version__
 from solver.candidates import CandidateTable, objective_values
 from solver.errors import InternalError
 from solver.plan import Alternative, Explanation, Plan, PlanResult, Proof, Status
@@ -297,10 +297,14 @@ def _result(
 
 def versions() -> dict[str, str]:
     """Versions of all that an answer depends on."""
-    found = {"python": platform.python_version()}
-    for name in ("gpuplan", "ortools", "numpy", "pydantic"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+    import pydantic
+
+    from solver.cpsat import ortools_version
+
+    return {
+        "python": platform.python_version(),
+        "gpuplan": __version__,
+        "ortools": ortools_version(),
+        "numpy": np.__version__,
+        "pydantic": pydantic.VERSION,
+    }

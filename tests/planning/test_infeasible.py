@@ -137,6 +137,14 @@ def test_limits_that_only_open_together_tell_what_is_reachable() -> None:
     assert not feasible(constraints={"budget": miss["cheapest_usd"] - 1})
 
 
+@pytest.mark.parametrize("axis", ["micro_batch", "virtual_stages", "cp", "dp"])
+def test_a_pin_beyond_everything_is_a_layout_that_cannot_be(axis: str) -> None:
+    """Tests that a pin which leaves no layout at all is told as one."""
+    explanation = refused(constraints={"parallelism": {axis: 999_983}})
+    assert explanation.kind == "layout"
+    assert "parallelism" in explanation.conflict
+
+
 def test_storage_too_slow_is_refused() -> None:
     """Tests that a floor on reading rates is a constraint like any other."""
     explanation = refused(

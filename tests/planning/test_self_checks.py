@@ -96,13 +96,3 @@ def test_versions_of_all_that_counts() -> None:
     assert set(found) >= {"python", "gpuplan", "ortools", "numpy", "pydantic"}
     assert found["numpy"][0].isdigit()
     assert solve().versions == found
-
-
-def test_a_missing_package_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that a source tree without metadata still answers."""
-
-    def missing(name: str) -> str:
-        raise single_job.PackageNotFoundError(name)
-
-    monkeypatch.setattr(single_job, "version", missing)
-    assert versions()["gpuplan"] == "unknown"

@@ -168,6 +168,7 @@ def hardware_for(
         tile_fill_s=values["tile_fill_s"],
         wave_tail=values["wave_tail"],
         plain_rate=values["plain_rate"],
+        grouped_rate=values.get("grouped", 1.0),
         attention_ramp_tokens=values["attention_ramp_tokens"],
         **_inside(server, intra_node, calibration),
     )

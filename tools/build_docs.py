@@ -192,6 +192,74 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     )
 
 
+def accuracy_page() -> str:
+    """Return docs/accuracy.md: the scores of the shipped measurements."""
+    import yaml
+
+    from solver.accuracy.report import accuracy_report
+    from solver.catalog.load import load_catalog
+    from solver.report.figures import label
+
+    catalog = load_catalog(())
+    report = accuracy_report(None, catalog)
+    head = ("group", "n", "mean", "median", "bias", "90th percentile")
+    blocks = ["# Accuracy", GENERATED, _accuracy_text("start")]
+    titles = {"step_time": "Step time", "memory": "Peak memory", "run": "Whole runs"}
+    for metric, title in titles.items():
+        blocks += [f"## {title}", _accuracy_text(metric)]
+        groups = [g for g in report.groups if g.metric == metric]
+        for by in dict.fromkeys(g.by for g in groups):
+            rows = [
+                (
+                    g.value,
+                    f"{g.n:,}",
+                    *map(_tenth, (g.mape, g.median_ape, g.bias, g.p90)),
+                )
+                for g in groups
+                if g.by == by
+            ]
+            blocks += [f"By {by}:" if by != "all" else "All good rows:"]
+            blocks += [_table(head, rows)]
+        if metric == "memory":
+            lines = [
+                (c.rows, label("happened", c.measured), c.fits, c.tight, c.impossible)
+                for c in report.fits
+            ]
+            columns = ("rows", "happened", "fits", "tight", "impossible")
+            cells = [tuple(f"{cell}" for cell in line) for line in lines]
+            blocks += ["## Fits or not", _accuracy_text("fits"), _table(columns, cells)]
+    regret = [
+        (label("regret", r.rows), f"{r.groups}", *map(_tenth, (r.mean, r.median)))
+        for r in report.regret
+    ]
+    columns = ("rows", "groups", "mean", "median")
+    blocks += ["## Regret", _accuracy_text("regret"), _table(columns, regret)]
+    blocks += ["## Sources left out of the fit", _accuracy_text("left_out")]
+    text = (ROOT / "catalog/measurements/left_out.yaml").read_text(encoding="utf-8")
+    left = yaml.safe_load(text)
+    rows = [
+        (name, f"{v['n']}", *map(_tenth, (v["mean"], v["median"], v["bias"])))
+        for name, v in left.items()
+    ]
+    blocks += [_table(("rows", "n", "mean", "median", "bias"), rows)]
+    blocks += ["## Where it falls short", _accuracy_text("short")]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _tenth(value: float) -> str:
+    """Return a percentage with one decimal, and no minus before a zero."""
+    return f"{value:.1f}".replace("-0.0", "0.0")
+
+
+def _accuracy_text(name: str) -> str:
+    """Return one paragraph of tools/accuracy_texts.md."""
+    text = (ROOT / "tools" / "accuracy_texts.md").read_text(encoding="utf-8")
+    found = re.search(rf"(?ms)^<!-- {name} -->\n(.*?)(?=^<!-- |\Z)", text)
+    if found is None:
+        raise SystemExit(f"tools/accuracy_texts.md has no paragraph '{name}'")
+    return found[1].strip()
+
+
 def gallery_page() -> str:
     """Return the page of the shipped scenarios and the questions they answer."""
     from solver.scenario.gallery import list_scenarios
@@ -242,6 +310,7 @@ def _output(words: list[str]) -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "docs/accuracy.md": accuracy_page,
     "docs/cli.md": cli_page,
     "docs/scenario-fields.md": scenario_page,
     "README.md": readme_page,

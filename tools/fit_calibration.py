@@ -3,10 +3,10 @@
     python tools/fit_calibration.py [--folds 4] [--write] [--only megatron]
 
 Robust least squares on the logarithm of predicted over measured step time of all good
-rows of catalog/measurements, started from and drawn towards the values that the catalog
-has. Every source counts at most as much as ``SOURCE_WEIGHT`` rows, so that no large one
-dominates. No constant belongs to one model, run or source. Folds leave whole sources
-out: their error is that of sources which the fit has not seen.
+rows of catalog/measurements, started from and drawn towards ``PRIORS``. Every source
+counts at most as much as ``SOURCE_WEIGHT`` rows, so that no large one dominates. No
+constant belongs to one model, run or source. Folds leave whole sources out: their error
+is that of sources which the fit has not seen.
 
 ``--write`` puts the constants into catalog/calibration.yaml and catalog/frameworks,
 and the spread of the residuals of the left-out sources into calibration.yaml.
@@ -31,7 +31,7 @@ from solver.accuracy.cases import Case
 from solver.accuracy.filling import case_from
 from solver.accuracy.machines import hardware_of_machine
 from solver.accuracy.predicting import predict
-from solver.accuracy.scoring import RELIABLE_MFU
+from solver.accuracy.scoring import RELIABLE_MFU, time_family
 from solver.accuracy.stacks import framework_as_ran
 from solver.accuracy.tables import SkippedRowError, read_tables
 from solver.catalog.load import Catalog, load_catalog
@@ -46,6 +46,8 @@ SOURCE_WEIGHT = 40
 """Rows that a source counts at most."""
 LAUNCH_BOUND_WEIGHT = 0.05
 """Weight of runs below 15 % MFU, which the host and latency decide."""
+ENOUGH = 10
+"""Rows from which on a spread is written."""
 ROBUST_SCALE = 0.08
 """Logarithmic residual from which on rows count less than by their square."""
 EVERY = {"vTrain": 8, "nanotron": 2}
@@ -56,59 +58,93 @@ EVERY = {"vTrain": 8, "nanotron": 2}
 class Constant:
     """One number of the catalog that is fitted."""
 
-    place: str
-    """generation or framework."""
     owner: str
+    """GPU generation or framework."""
     name: str
     prior: float
-    """Spread of the logarithm that is believed beforehand."""
-    least: float
-    most: float
+    """Value that is believed beforehand."""
+    spread: float
+    """Spread of its logarithm beforehand."""
 
     @property
     def key(self) -> str:
         """How it is printed."""
         return f"{self.owner}.{self.name}"
 
-
-def _generation(owner: str, prior: float, *names: str) -> list[Constant]:
-    return [Constant("generation", owner, n, prior, 0.02, 0.95) for n in names]
-
-
-def _shares(owner: str, prior: float, *names: str) -> list[Constant]:
-    return [Constant("framework", owner, n, prior, 0.01, 1.0) for n in names]
+    @property
+    def most(self) -> float:
+        """Largest value: shares and efficiencies are below one."""
+        share = self.name.startswith(("gemm", "grouped", "attention", "plain_rate"))
+        return 1.0 if share or "_exposed" in self.name else 100.0
 
 
-def _amounts(owner: str, prior: float, *names: str) -> list[Constant]:
-    return [Constant("framework", owner, n, prior, 1e-7, 100.0) for n in names]
-
+PRIORS = """
+volta           gemm_16bit            0.69      0.1
+ampere          gemm_16bit            0.82      0.1
+ampere          attention             0.485     0.1
+hopper          gemm_16bit            0.745     0.1
+hopper          gemm_fp8              0.74      0.1
+hopper          grouped               0.95      0.1
+hopper          attention             0.44      0.1
+hopper          attention@2024        0.37      0.1
+hopper          plain_rate            0.85      0.1
+blackwell       gemm_16bit            0.6       0.1
+blackwell       gemm_fp8              0.6       0.1
+blackwell       gemm_mxfp8            0.6       0.1
+blackwell       gemm_nvfp4            0.505     0.1
+blackwell       grouped               0.95      0.1
+blackwell       attention             0.5       0.1
+blackwell-ultra gemm_16bit            0.735     0.1
+blackwell-ultra gemm_fp8              0.745     0.1
+blackwell-ultra gemm_mxfp8            0.7       0.1
+blackwell-ultra gemm_nvfp4            0.4       0.1
+blackwell-ultra grouped               0.95      0.1
+megatron        elementwise           1.9       0.2
+megatron        elementwise@2022      2         0.2
+megatron        host_moe_layer_s      0.001     0.2
+megatron        host_layer_s@2022     0.00084   0.2
+megatron        unfused_passes        1.85      0.2
+megatron        loss_bytes            12        0.2
+megatron        loss_bytes@2022       21.5      0.2
+megatron        cast_passes           2.1       0.2
+megatron        permute_passes        5.8       0.2
+megatron        accumulate_bytes      4.1       0.2
+megatron        ep_factor             1.4       0.2
+megatron        straggler             0.0033    0.2
+megatron        tp_exposed            0.25      0.3
+megatron        dp_exposed            0.28      0.3
+megatron        pp_exposed            0.43      0.3
+megatron        cp_exposed            0.4       0.3
+megatron        pp_exposed@2022       0.54      0.3
+pytorch-fsdp    elementwise           1.7       0.2
+pytorch-fsdp    host_layer_s          0.0003    0.2
+pytorch-fsdp    loss_bytes            19        0.2
+pytorch-fsdp    fsdp_exposed          0.18      0.3
+hf-trainer      elementwise           2.3       0.2
+hf-trainer      host_layer_s          0.0005    0.2
+hf-trainer      nf4_passes            2.6       0.2
+hf-trainer      lora_host             1.5       0.2
+deepspeed       elementwise           2         0.1
+deepspeed       fsdp_exposed          0.22      0.3
+torchtitan      elementwise           3.3       0.2
+torchtitan      fsdp_exposed          0.42      0.3
+torchtitan      tp_exposed            0.43      0.3
+torchtitan      cp_exposed            0.43      0.3
+nanotron        elementwise           2.8       1
+nanotron        host_layer_s          0.0005    1
+nanotron        host_rank_s           0.00016   1
+nanotron        host_pipeline_rank_s  0.00105   1
+nanotron        host_step_s           0.03      1
+nanotron        tp_exposed            1         1
+nanotron        dp_exposed            0.7       1
+nanotron        pp_exposed            0.6       1
+"""
+"""Owner, name, value and spread of every constant before these measurements: measured
+kernels (gemm, attention), bytes by counting tensors, what single frameworks print."""
 
 CONSTANTS = [
-    *_generation("volta", 0.1, "gemm_16bit"),
-    *_generation("ampere", 0.1, "gemm_16bit", "attention"),
-    *_generation("hopper", 0.1, "gemm_16bit", "gemm_fp8", "attention"),
-    *_generation("hopper", 0.1, "attention@2024", "plain_rate"),
-    *_generation("blackwell", 0.1, "gemm_16bit", "gemm_fp8", "gemm_mxfp8"),
-    *_generation("blackwell", 0.1, "gemm_nvfp4", "attention"),
-    *_generation("blackwell-ultra", 0.1, "gemm_16bit", "gemm_fp8", "gemm_mxfp8"),
-    *_generation("blackwell-ultra", 0.1, "gemm_nvfp4"),
-    *_amounts("megatron", 0.2, "elementwise", "elementwise@2022", "host_moe_layer_s"),
-    *_amounts("megatron", 0.2, "host_layer_s@2022", "unfused_passes", "loss_bytes"),
-    *_amounts("megatron", 0.2, "loss_bytes@2022", "cast_passes", "permute_passes"),
-    *_amounts("megatron", 0.2, "accumulate_bytes", "ep_factor", "straggler"),
-    *_shares("megatron", 0.3, "tp_exposed", "dp_exposed", "pp_exposed", "cp_exposed"),
-    *_shares("megatron", 0.3, "pp_exposed@2022"),
-    *_amounts("pytorch-fsdp", 0.2, "elementwise", "host_layer_s", "loss_bytes"),
-    *_shares("pytorch-fsdp", 0.3, "fsdp_exposed"),
-    *_amounts("hf-trainer", 0.2, "elementwise", "host_layer_s", "nf4_passes"),
-    *_amounts("hf-trainer", 0.2, "lora_host"),
-    *_amounts("deepspeed", 0.1, "elementwise"),
-    *_shares("deepspeed", 0.3, "fsdp_exposed"),
-    *_amounts("torchtitan", 0.2, "elementwise"),
-    *_shares("torchtitan", 0.3, "fsdp_exposed", "tp_exposed", "cp_exposed"),
-    *_amounts("nanotron", 1.0, "elementwise", "host_layer_s", "host_rank_s"),
-    *_amounts("nanotron", 1.0, "host_pipeline_rank_s", "host_step_s"),
-    *_shares("nanotron", 1.0, "tp_exposed", "dp_exposed", "pp_exposed"),
+    Constant(owner, name, float(value), float(spread))
+    for owner, name, value, spread in map(str.split, PRIORS.strip().splitlines())
 ]
 
 
@@ -117,6 +153,7 @@ class Model:
 
     def __init__(self, catalog: Catalog, cases: Sequence[Case]) -> None:
         self.catalog = catalog
+        self.generations = frozenset(catalog.calibration["generations"])
         self.cases = list(cases)
         self.measured = np.array([c.measured.step_time_s for c in cases], dtype=float)
         self.owners = [
@@ -124,10 +161,6 @@ class Model:
             for c in cases
         ]
         self.mfu = np.array([p.measured_mfu or 0.0 for p in predict(self.cases)])
-
-    def start(self, constants: Sequence[Constant]) -> FloatArray:
-        """The catalog's values."""
-        return np.array([current(self.catalog, c) for c in constants])
 
     def ratios(
         self,
@@ -163,7 +196,7 @@ class Model:
 
     def touched(self, constant: Constant, rows: Sequence[int]) -> list[int]:
         """Positions in ``rows`` of the cases that a constant is part of."""
-        which = 0 if constant.place == "generation" else 1
+        which = 0 if constant.owner in self.generations else 1
         return [
             i for i, row in enumerate(rows) if self.owners[row][which] == constant.owner
         ]
@@ -171,7 +204,7 @@ class Model:
 
 def current(catalog: Catalog, constant: Constant) -> float:
     """The catalog's value of a constant."""
-    if constant.place == "generation":
+    if constant.owner in catalog.calibration["generations"]:
         return float(catalog.calibration["generations"][constant.owner][constant.name])
     return float(catalog.frameworks[constant.owner].constants[constant.name])
 
@@ -189,7 +222,7 @@ def with_constants(
     frameworks = dict(catalog.frameworks)
     own: dict[str, dict[str, float]] = defaultdict(dict)
     for constant, value in zip(constants, values, strict=True):
-        if constant.place == "generation":
+        if constant.owner in calibration["generations"]:
             calibration["generations"][constant.owner][constant.name] = float(value)
         else:
             own[constant.owner][constant.name] = float(value)
@@ -217,12 +250,12 @@ def fit(
 ) -> FloatArray:
     """Values of the constants that fit ``rows`` best."""
     rows = list(rows)
-    start = model.start(constants)
+    start = np.array([c.prior for c in constants])
     root = np.sqrt(weights(model, rows))
     touched = [model.touched(c, rows) for c in constants]
-    priors = np.array([c.prior for c in constants])
-    lower = np.log(np.array([c.least for c in constants]) / start) - 1e-9
+    priors = np.array([c.spread for c in constants])
     upper = np.log(np.array([c.most for c in constants]) / start) + 1e-9
+    lower = np.full(len(start), -5.0)
 
     def residuals(x: FloatArray) -> FloatArray:
         logs = model.ratios(constants, start * np.exp(x), rows)
@@ -291,22 +324,44 @@ def cases_of(catalog: Catalog) -> list[Case]:
     return cases
 
 
-def report(title: str, model: Model, logs: FloatArray) -> None:
-    """Print errors by framework, generation and kind."""
-    lines = [title]
+@dataclass(frozen=True)
+class Errors:
+    """Errors of one group, per cent."""
+
+    n: int
+    mean: float
+    median: float
+    bias: float
+
+
+def errors_of(logs: FloatArray) -> Errors:
+    """Errors of logarithmic ratios."""
+    error = 100.0 * np.abs(np.exp(logs) - 1.0)
+    bias = 100.0 * (np.exp(np.median(logs)) - 1.0)
+    return Errors(len(logs), error.mean(), float(np.median(error)), float(bias))
+
+
+def families(model: Model, logs: FloatArray) -> dict[str, Errors]:
+    """Errors by family, and by framework above 15 % MFU."""
     groups: dict[str, list[int]] = defaultdict(list)
-    for i, (generation, framework) in enumerate(model.owners):
-        good = model.mfu[i] >= RELIABLE_MFU
-        groups["all"].append(i)
-        groups[f"{framework}{'' if good else ', below 15 % MFU'}"].append(i)
-        if good:
-            groups[f"  {framework}, {generation}, {model.cases[i].kind}"].append(i)
-    for name in sorted(groups):
-        error = 100.0 * np.abs(np.exp(logs[groups[name]]) - 1.0)
-        bias = 100.0 * (np.exp(np.median(logs[groups[name]])) - 1.0)
+    for i, (_, framework) in enumerate(model.owners):
+        case = model.cases[i]
+        family = time_family(
+            framework, case.gpu, moe=case.shape.is_moe, mfu=model.mfu[i]
+        )
+        groups[family].append(i)
+        if model.mfu[i] >= RELIABLE_MFU:
+            groups[f"{framework}, {case.kind}"].append(i)
+    return {name: errors_of(logs[groups[name]]) for name in sorted(groups)}
+
+
+def report(title: str, model: Model, logs: FloatArray) -> None:
+    """Print errors by family."""
+    lines = [title]
+    for name, e in families(model, logs).items():
         lines.append(
-            f"  {name:48} n {len(error):5d}  mean {error.mean():5.1f}"
-            f"  median {np.median(error):5.1f}  bias {bias:+5.1f}"
+            f"  {name:32} n {e.n:5d}  mean {e.mean:5.1f}  median {e.median:5.1f}"
+            f"  bias {e.bias:+5.1f}"
         )
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()
@@ -322,7 +377,7 @@ def write(
 ) -> None:
     """Put values and spreads into the catalog's files, remarks untouched."""
     for constant, value in zip(constants, values, strict=True):
-        if constant.place == "generation":
+        if constant.owner in model.generations:
             path, block = ROOT / "catalog" / CALIBRATION, constant.owner
         else:
             path = ROOT / "catalog" / "frameworks" / f"{constant.owner}.yaml"
@@ -335,6 +390,8 @@ def write(
                 by_owner[which, owner].append(i)
     path = ROOT / "catalog" / CALIBRATION
     for (which, owner), members in by_owner.items():
+        if len(members) < ENOUGH:
+            continue
         value = f"{max(0.05, spread(logs[members])):.2f}"
         if which == 0:
             _replace(path, owner, "sigma", value)
@@ -343,6 +400,21 @@ def write(
         line = rf"(?m)^(  {owner}: \{{sigma: )[\d.]+(, runs: )\d+"
         text = re.sub(line, rf"\g<1>{value}\g<2>{len(members)}", text)
         path.write_text(text, encoding="utf-8")
+
+
+def write_left_out(model: Model, logs: FloatArray) -> None:
+    """Write the errors of left-out sources, for docs/accuracy.md."""
+    lines = [
+        "# Errors of step times whose sources were left out of the fit, per cent",
+        "# (tools/fit_calibration.py).",
+        *(
+            f'"{name}": {{n: {e.n}, mean: {e.mean:.1f}, median: {e.median:.1f}, '
+            f"bias: {e.bias:.1f}}}"
+            for name, e in families(model, logs).items()
+        ),
+    ]
+    path = ROOT / "catalog" / "measurements" / "left_out.yaml"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _replace(path: Path, block: str, name: str, value: str) -> None:
@@ -377,20 +449,20 @@ def main() -> None:
     model = Model(catalog, cases_of(catalog))
     constants = [c for c in CONSTANTS if arguments.only in ("", c.owner)]
     everything = range(len(model.cases))
-    before = model.ratios(constants, model.start(constants), everything)
-    report("before", model, before)
+    old_values = np.array([current(catalog, c) for c in constants])
+    report("before", model, model.ratios(constants, old_values, everything))
     values = fit(model, constants, everything, arguments.steps)
     logs = model.ratios(constants, values, everything)
     report("fitted on all", model, logs)
-    for constant, old, new in zip(
-        constants, model.start(constants), values, strict=True
-    ):
+    for constant, old, new in zip(constants, old_values, values, strict=True):
         sys.stdout.write(f"  {constant.key:36} {old:10.4g} -> {new:10.4g}\n")
     if arguments.folds > 1:
         logs = left_out(model, constants, arguments.folds, arguments.steps)
         report("sources left out", model, logs)
     if arguments.write:
         write(constants, values, model, logs)
+        if arguments.folds > 1 and not arguments.only:
+            write_left_out(model, logs)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from solver.accuracy.filling import case_from
 from solver.accuracy.predicting import Prediction, predict
 from solver.accuracy.runs import run_outcome
 from solver.accuracy.scoring import (
-    RELIABLE_MFU,
     FitCounts,
     GroupScore,
     Outcome,
@@ -20,6 +19,7 @@ from solver.accuracy.scoring import (
     fit_counts,
     group_scores,
     regrets,
+    time_family,
 )
 from solver.accuracy.tables import Skipped, SkippedRowError, TableRow, read_tables
 
@@ -137,7 +137,7 @@ def _time_outcome(case: Case, prediction: Prediction, step_s: float) -> Outcome:
         measured=case.measured.step_time_s,
         predicted=step_s,
         quality=case.quality,
-        labels=_labels(case, _time_class(case, prediction)),
+        labels=_labels(case, _family(case, prediction)),
         assumed=case.assumed,
         parts=prediction.parts_s,
         layout=case.layout,
@@ -146,16 +146,14 @@ def _time_outcome(case: Case, prediction: Prediction, step_s: float) -> Outcome:
     )
 
 
-def _time_class(case: Case, prediction: Prediction) -> str:
+def _family(case: Case, prediction: Prediction) -> str:
     """Which bar of accuracy a step time is held against."""
-    if (prediction.measured_mfu or 0.0) < RELIABLE_MFU:
-        return "below 15 % MFU"
-    if case.framework_id != "megatron":
-        return "plain stacks"
-    if case.shape.is_moe:
-        return "tuned, MoE"
-    new = case.gpu.startswith(("b200", "b300", "gb200", "gb300"))
-    return "tuned, Blackwell" if new else "tuned, dense"
+    return time_family(
+        case.framework_id,
+        case.gpu,
+        moe=case.shape.is_moe,
+        mfu=prediction.measured_mfu or 0.0,
+    )
 
 
 def _memory_outcome(case: Case, prediction: Prediction, peak_gib: float) -> Outcome:

@@ -18,6 +18,7 @@ __all__ = [
     "group_scores",
     "regrets",
     "score",
+    "time_family",
 ]
 
 GOOD = "good"
@@ -219,6 +220,18 @@ def fit_counts(outcomes: Iterable[Outcome]) -> list[FitCounts]:
         FitCounts(rows, measured, count["fits"], count["tight"], count["impossible"])
         for (rows, measured), count in counts.items()
     ]
+
+
+def time_family(framework: str, gpu: str, *, moe: bool, mfu: float) -> str:
+    """The family of step times that has a common bar of accuracy."""
+    if mfu < RELIABLE_MFU:
+        return "below 15 % MFU"
+    if framework != "megatron":
+        return "plain stacks"
+    if moe:
+        return "tuned, MoE"
+    new = gpu.startswith(("b200", "b300", "gb200", "gb300"))
+    return "tuned, Blackwell" if new else "tuned, dense"
 
 
 def regrets(outcomes: Iterable[Outcome]) -> list[Regret]:

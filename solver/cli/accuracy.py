@@ -34,11 +34,22 @@ Worst = Annotated[
     ),
 ]
 
+Plot = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        show_default=False,
+        help="Draw predicted against measured (.png, .svg, .pdf); needs matplotlib.",
+    ),
+]
+
 
 def accuracy(
     tables: Tables = None,
     catalog: CatalogFolders = None,
     worst: Worst = 0,
+    plot: Plot = None,
     as_csv: AsCsv = False,
     as_json: AsJson = False,
 ) -> int:
@@ -55,6 +66,10 @@ def accuracy(
     from solver.catalog.load import load_catalog
 
     report = accuracy_report(tables, load_catalog(catalog or ()))
+    if plot is not None:
+        from solver.report.accuracy_plot import draw_accuracy
+
+        draw_accuracy(report, plot)
     if as_json:
         from solver.report.as_json import fields_as_json
 

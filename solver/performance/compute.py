@@ -164,11 +164,15 @@ def linears(
     stack: Stack,
     hardware: Hardware,
     groups: Any = 1,
+    share: Any = 1.0,
 ) -> tuple[FloatArray, FloatArray]:
-    """Forward and backward seconds of linears, casts and dequantisation included."""
+    """Forward and backward seconds of linears, casts and dequantisation included.
+
+    ``share`` is what they reach of the rate of large matmuls.
+    """
     low = LOW_PRECISION_BYTES.get(job.precision)
     operand = low if low else ELEMENT_BYTES.get(job.precision, 2.0)
-    rate = linear_rate(hardware)
+    rate = linear_rate(hardware) * share
     forward: Any = 0.0
     backward: Any = 0.0
     extra: Any = 0.0
@@ -313,7 +317,8 @@ def moe_layer(
     local = shape.n_experts / cells.ep
     each = np.maximum(routed * cells.etp / local, 1.0)
     experts = mlp_matrices(shape, expert_width(shape), cells.etp)
-    up, down = linears(experts, each, job, stack, hardware, local)
+    grouped = hardware.grouped_rate
+    up, down = linears(experts, each, job, stack, hardware, local, grouped)
     busiest = imbalance_of(job, cells) * (1.0 + stack.expert_rows / each)
     core, core_backward = attention_core(shape, job, stack, hardware, cells)
     width = shared / cells.tp + expert_width(shape) * routed / rows

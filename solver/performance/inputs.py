@@ -221,6 +221,8 @@ class Hardware:
     """Waves of tiles that a matmul loses to its tail."""
     plain_rate: Any = 1.0
     """Share of the sustained matmul rate that a stack without tuned kernels reaches."""
+    grouped_rate: Any = 1.0
+    """Share of the sustained matmul rate that grouped matmuls of experts reach."""
     attention_ramp_tokens: Any = 300.0
     """Span at which the attention kernel reaches half of its rate, tokens."""
 

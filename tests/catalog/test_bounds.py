@@ -144,13 +144,13 @@ def test_a_generation_without_figures(tmp_path: Path) -> None:
             "mine.zero_stages[1]",
         ),
         (
-            "  straggler: 0.0033",
+            "  straggler: 0.00306",
             "  straggler: -1",
             "out-of-range",
             "mine.constants.straggler",
         ),
         (
-            "  straggler: 0.0033",
+            "  straggler: 0.00306",
             "  stragler: 0.1",
             "unknown-key",
             "mine.constants.stragler",

@@ -62,3 +62,18 @@ def test_wrong_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert "x.csv" in ran.err
     assert "y.csv" in ran.err
     assert run(capsys, "accuracy", "--csv", "--json").status == 2
+
+
+def test_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Tests that --plot writes a picture, and says what stands in its way."""
+    pytest.importorskip("matplotlib")
+    path = write_table(tmp_path / "mine.csv", STEP)
+    picture = tmp_path / "accuracy.svg"
+    assert run(capsys, "accuracy", path, "--plot", picture).status == 0
+    assert "<svg" in picture.read_text(encoding="utf-8")
+    for wrong in (tmp_path / "none" / "x.png", tmp_path / "x.docx"):
+        ran = run(capsys, "accuracy", path, "--plot", wrong)
+        assert ran.status == 2
+        assert "cannot be written" in ran.err
+    empty = write_table(tmp_path / "bad.csv", {**STEP, "quality": "suspect"})
+    assert run(capsys, "accuracy", empty, "--plot", picture).status == 2

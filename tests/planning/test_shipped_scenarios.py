@@ -27,12 +27,12 @@ SOLVED: dict[str, tuple[set[str], float]] = {
     "full-7b-l40s": ({"L40S"}, 54.3),
     "gpt3-175b-a100-34-days": ({"A100"}, 1_148_413),
     "host-inventory": ({"H100"}, 2_370),
-    "llama3-70b-deadline": ({"B200", "B300"}, 944_504),
-    "llama3-8b-apac": ({"A100", "H100"}, 243_981),
-    "llama31-405b": ({"B200"}, 75_808_037),
-    "mixtral-8x7b-pretrain": ({"B200", "B300"}, 138_064),
+    "llama3-70b-deadline": ({"B200", "B300", "H100"}, 996_557),
+    "llama3-8b-apac": ({"A100", "H100"}, 237_307),
+    "llama31-405b": ({"B200", "H100"}, 78_653_838),
+    "mixtral-8x7b-pretrain": ({"B200", "B300"}, 143_649),
     "qlora-65b-one-card": ({"RTX 6000 Ada", "RTX A6000", "A40", "L40", "L40S"}, 6.9),
-    "quickstart-7b": ({"B200", "B300", "H100", "H200"}, 133_232),
+    "quickstart-7b": ({"B200", "B300", "H100", "H200"}, 138_740),
     "qwen-32b-fastest-under-budget": ({"B300", "B200"}, 126_984),
 }
 """GPU families that would do, and dollars of the plan found on 2026-12-01."""

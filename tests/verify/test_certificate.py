@@ -313,7 +313,7 @@ LAYOUTS: list[dict[str, Any]] = [
     {"tp": 0},
     {"tp": 2.0},
     {"dp": True},
-    {"virtual_stages": 3},
+    {"virtual_stages": 5},
     {"zero_stage": 3},
     {"shard_degree": 3},
     {"sequence_parallel": False},

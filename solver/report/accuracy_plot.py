@@ -1,0 +1,97 @@
+"""Predicted against measured, drawn (needs matplotlib, the extra ``plots``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from solver.errors import InputError, Issue
+from solver.messages import sentence
+
+if TYPE_CHECKING:
+    from solver.accuracy.report import AccuracyReport
+    from solver.accuracy.scoring import Outcome
+
+__all__ = ["draw_accuracy"]
+
+_METRICS = ("step_time", "memory", "run")
+_BAND = 1.25
+"""Edges of the shaded band: predictions within a quarter."""
+
+
+def draw_accuracy(report: AccuracyReport, path: Path) -> None:
+    """Draw good rows of each metric, measured across and predicted up, both by decade.
+
+    Raises
+    ------
+    InputError
+        Matplotlib is missing, nothing was measured, or the file cannot be written.
+    """
+    try:
+        import matplotlib as mpl
+    except ImportError:
+        message = "drawing needs matplotlib: pip install 'gpuplan[plots]'"
+        raise InputError([Issue("bad-usage", message, "--plot")]) from None
+    mpl.use("Agg")
+    from matplotlib.figure import Figure
+
+    panels = [
+        (metric, rows)
+        for metric in _METRICS
+        if (rows := [o for o in report.outcomes if _is_drawn(o, metric)])
+    ]
+    if not panels:
+        message = "no good row has a measurement to draw"
+        raise InputError([Issue("missing-key", message, "--plot")])
+    figure = Figure(figsize=(6 * len(panels), 5.5), layout="constrained")
+    for number, (metric, rows) in enumerate(panels, start=1):
+        axes = figure.add_subplot(1, len(panels), number)
+        _draw(axes, rows)
+        axes.set_title(sentence(f"metric.{metric}"))
+    try:
+        figure.savefig(path, dpi=150)
+    except (OSError, ValueError) as error:
+        message = f"the picture cannot be written: {error}"
+        raise InputError([Issue("file-unwritable", message, str(path))]) from None
+
+
+def _is_drawn(outcome: Outcome, metric: str) -> bool:
+    """Return whether a row belongs to a panel."""
+    return (
+        outcome.metric == metric
+        and outcome.quality == "good"
+        and outcome.measured is not None
+    )
+
+
+def _draw(axes: Any, rows: list[Outcome]) -> None:
+    """Draw one panel: a point a row, a colour a framework, the line of truth."""
+    sizes = [o.measured or 0.0 for o in rows] + [o.predicted for o in rows]
+    low, high = min(sizes) / 1.5, max(sizes) * 1.5
+    line = [low, high]
+    axes.fill_between(
+        line,
+        [x / _BAND for x in line],
+        [x * _BAND for x in line],
+        color="0.9",
+    )
+    axes.plot(line, line, color="0.5", linewidth=0.8)
+    for name in sorted({o.labels["framework"] for o in rows}):
+        own = [o for o in rows if o.labels["framework"] == name]
+        axes.plot(
+            [o.measured for o in own],
+            [o.predicted for o in own],
+            ".",
+            markersize=3,
+            label=f"{name} ({len(own):,})",
+        )
+    unit = rows[0].unit
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlim=line,
+        ylim=line,
+        xlabel=f"{sentence('column.measured')}, {unit}",
+        ylabel=f"{sentence('column.predicted')}, {unit}",
+    )
+    axes.legend(fontsize="small")

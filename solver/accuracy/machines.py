@@ -184,7 +184,8 @@ def _nearly(name: str, catalog: Catalog) -> tuple[str, ...]:
 
 def _by_memory(row: TableRow) -> tuple[str, ...]:
     """What stands for 'a GPU with 48 GB' in a table of memory."""
-    memory = row.number("gpu_memory_gib")
+    told = re.search(r"(\d{2,3}) ?GB", row.text("gpu"))
+    memory = row.number("gpu_memory_gib") or (float(told[1]) if told else None)
     if memory is None or "step_time" in row.metrics:
         return ()
     fitting = [gpu_id for least, gpu_id in _GENERIC_GPUS if memory >= least]

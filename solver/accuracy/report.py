@@ -12,6 +12,7 @@ from solver.accuracy.filling import case_from
 from solver.accuracy.predicting import Prediction, predict
 from solver.accuracy.runs import run_outcome
 from solver.accuracy.scoring import (
+    OTHER_WAY,
     FitCounts,
     GroupScore,
     Outcome,
@@ -163,7 +164,7 @@ def _memory_outcome(case: Case, prediction: Prediction, peak_gib: float) -> Outc
         name = "sp not stated"
     parts = {}
     if prediction.other_memory_gib is not None:
-        parts["with_sp_the_other_way"] = prediction.other_memory_gib
+        parts[OTHER_WAY] = prediction.other_memory_gib
     return Outcome(
         id=case.id,
         source=case.source,

@@ -31,6 +31,7 @@ RELIABLE_MFU = 0.15
 DIMENSIONS = (
     "quality",
     "class",
+    "sp",
     "framework",
     "kind",
     "precision",
@@ -192,11 +193,31 @@ def group_scores(outcomes: Iterable[Outcome]) -> list[GroupScore]:
             continue
         ratios[outcome.metric, "all", "all"].append(ratio)
         ratios[outcome.metric, "source", outcome.source].append(ratio)
+        for value, other in _both_ways(outcome).items():
+            ratios[outcome.metric, "sp", value].append(other)
         for name, value in outcome.labels.items():
             ratios[outcome.metric, name, value].append(ratio)
     order = {name: i for i, name in enumerate(("all", *DIMENSIONS))}
     keys = sorted(ratios, key=lambda k: (_METRICS.index(k[0]), order[k[1]], k[2]))
     return [score(*key, ratios[key]) for key in keys]
+
+
+OTHER_WAY = "with_sp_the_other_way"
+"""Part of a memory prediction: GiB with sequence parallelism the other way."""
+
+
+def _both_ways(outcome: Outcome) -> dict[str, float]:
+    """Ratios with sequence parallelism as assumed and not, where it is not stated."""
+    other = outcome.parts.get(OTHER_WAY)
+    if other is None or not outcome.measured:
+        return {}
+    ratios = [outcome.predicted / outcome.measured, other / outcome.measured]
+    better = min(ratios, key=lambda ratio: abs(ratio - 1.0))
+    names = ("not stated: as assumed", "not stated: the other way")
+    return {
+        **dict(zip(names, ratios, strict=True)),
+        "not stated: the better": better,
+    }
 
 
 _METRICS = ("step_time", "memory", "run")

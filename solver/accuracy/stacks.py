@@ -168,7 +168,9 @@ def _trains_in_16_bits(row: TableRow, framework_id: str, remarks: str) -> bool:
     """Whether weights and moments are kept in bf16 alone."""
     if "amp flag=false" in remarks or "bf16-true" in remarks or "torchtune" in remarks:
         return True
-    return framework_id == "hf-trainer" and (row.whole("n_gpus") or 1) == 1
+    if framework_id != "hf-trainer" or (row.whole("n_gpus") or 1) > 1:
+        return False
+    return "fp16" not in row.words("precision")  # which needs a loss scale and fp32
 
 
 @dataclass(frozen=True, slots=True)

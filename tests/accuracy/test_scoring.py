@@ -92,3 +92,16 @@ def test_regret_of_three_layouts() -> None:
 def test_repeats_are_one_layout() -> None:
     """Tests that a layout measured twice is no choice."""
     assert regrets([outcome(1.0, 1.0), outcome(1.0, 1.2)]) == []
+
+
+def test_sequence_parallelism_both_ways() -> None:
+    """Tests that rows that don't state it are scored both ways and by the better."""
+    row = outcome(
+        90.0, 100.0, metric="memory", parts={"with_sp_the_other_way": 102.0}, fits=True
+    )
+    errors = {g.value: g.mape for g in group_scores([row]) if g.by == "sp"}
+    assert errors == {
+        "not stated: as assumed": pytest.approx(10.0),
+        "not stated: the other way": pytest.approx(2.0),
+        "not stated: the better": pytest.approx(2.0),
+    }

@@ -28,6 +28,9 @@ FITS_BELOW = 0.90
 RELIABLE_MFU = 0.15
 """Runs below this measured MFU are bound by the host and by latency."""
 
+LAUNCH_BOUND_SHARE = 0.10
+"""Share of a step that the host adds, from which on launches decide between layouts."""
+
 DIMENSIONS = (
     "quality",
     "class",
@@ -149,7 +152,7 @@ class Regret:
     """How much slower the layouts are that the model would pick, per cent."""
 
     rows: str
-    """tuned_and_plain | launch_bound | nanotron."""
+    """compute_bound | launch_bound | nanotron."""
     groups: int
     mean: float
     median: float
@@ -304,5 +307,10 @@ def _family(members: list[Outcome]) -> str:
     """Which regret a group counts to."""
     if members[0].labels["framework"] == "nanotron":
         return "nanotron"
-    best = max(outcome.mfu or 0.0 for outcome in members)
-    return "launch_bound" if best < RELIABLE_MFU else "tuned_and_plain"
+    slow = max(outcome.mfu or 0.0 for outcome in members) < RELIABLE_MFU
+    ends = [
+        min(members, key=lambda o: o.predicted),
+        min(members, key=lambda o: o.measured or float("inf")),
+    ]
+    waits = max(o.parts.get("overhead", 0.0) / o.predicted for o in ends)
+    return "launch_bound" if slow or waits > LAUNCH_BOUND_SHARE else "compute_bound"

@@ -42,7 +42,7 @@ ACCURACY = {
     "column.reason": "reason",
     "happened.ran": "ran",
     "happened.out_of_memory": "out of memory",
-    "regret.tuned_and_plain": "above 15 % MFU",
+    "regret.compute_bound": "compute-bound",
     "regret.launch_bound": "launch-bound",
     "regret.nanotron": "nanotron",
     "metric.step_time": "step time",

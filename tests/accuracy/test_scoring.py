@@ -82,11 +82,14 @@ def test_regret_of_three_layouts() -> None:
         outcome(3.0, 1.50, layout={"tp": 4}),
     ]
     (found,) = regrets(rows)
-    assert found.rows == "tuned_and_plain"
+    assert found.rows == "compute_bound"
     assert found.mean == pytest.approx(10.0)
     assert found.best_picked == 0
     (slow,) = regrets([outcome(1.0, mfu=0.1), outcome(2.0, mfu=0.1, layout={"tp": 2})])
     assert (slow.rows, slow.mean, slow.best_picked) == ("launch_bound", 0.0, 1)
+    waits = {"parts": {"overhead": 0.2}}
+    (host,) = regrets([outcome(1.0, **waits), outcome(2.0, layout={"tp": 2})])
+    assert host.rows == "launch_bound"
 
 
 def test_repeats_are_one_layout() -> None:

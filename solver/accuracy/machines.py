@@ -36,8 +36,8 @@ _SITES = (
 """Source, GPU, fabric and Gb/s a GPU of the Jean Zay cluster: 4 Omni-Path links of
 100 Gb/s on 8 A100, and on 4 V100 (its public documentation; memory)."""
 
-_GENERIC_GPUS = ((20.0, "rtx-4090"), (40.0, "l40s"), (60.0, "a100-sxm-80gb"))
-"""Least memory, GiB, to the part that stands for 'a GPU with 24 GB'."""
+_GENERIC_GPUS = ((1.0, "rtx-4090"), (40.0, "l40s"), (60.0, "a100-sxm-80gb"))
+"""Least memory, GiB, and the part that stands for 'a GPU with 24 GB'."""
 
 
 @dataclass(frozen=True)

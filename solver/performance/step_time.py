@@ -271,19 +271,23 @@ def lower_bound(
     """Seconds that ``step_time`` can't undercut, cheaply, (n,).
 
     All linears at the sustained rate of large matmuls, attention at its best rate,
-    the slowest stage and the bubble; no collective, no memory traffic, no host.
+    element-wise passes (but those of experts), the slowest stage and the bubble; no
+    collective, no other memory traffic, no host.
     """
     stack = stack_of(framework.constants)
     hardware = as_run_by(stack, hardware)
     flops = forward_flops(shape, job.sequence_length, job.attention_span)
     trained = 3.0 if job.method == "full" else 2.0
-    full = layouts.recompute == RECOMPUTE.index("full")
+    full = np.where(layouts.recompute == RECOMPUTE.index("full"), 1.0, 0.0)
     again = np.where(layouts.recompute > 0, 1.0, 0.0)
     tokens = layouts.micro_batch * job.sequence_length / (layouts.tp * layouts.cp)
     linear = flops.linear / shape.layers / compute.linear_rate(hardware)
     core_rate, backward = _attention_bound(shape, job, stack, hardware)
     core = flops.attention * (1.0 + backward + again) / core_rate
-    layer_s = tokens * (linear * (trained + np.where(full, 1.0, 0.0)) + core)
+    width = 0.0 if shape.is_moe else shape.ffn / layouts.tp
+    other = compute.elementwise_s(shape, job, stack, hardware, layouts, width)
+    layer_s = tokens * (linear * (trained + full) + core)
+    layer_s = layer_s + other * (1.0 + compute.ELEMENTWISE_BACKWARD + full)
     head_rate = hardware.peak_16bit * hardware.gemm_efficiency_16bit
     head_s = tokens * flops.head * trained / head_rate
     split = stage_layers(shape.layers, layouts.pp, layouts.virtual_stages)

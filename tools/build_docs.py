@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -194,8 +194,6 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 def accuracy_page() -> str:
     """Return docs/accuracy.md: the scores of the shipped measurements."""
-    import yaml
-
     from solver.accuracy.report import accuracy_report
     from solver.catalog.load import load_catalog
     from solver.report.figures import label
@@ -235,15 +233,26 @@ def accuracy_page() -> str:
     columns = ("rows", "groups", "mean", "median")
     blocks += ["## Regret", _accuracy_text("regret"), _table(columns, regret)]
     blocks += ["## Sources left out of the fit", _accuracy_text("left_out")]
+    blocks += [_left_out()]
+    blocks += ["## Where it falls short", _accuracy_text("short")]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _left_out(names: Iterable[str] | None = None) -> str:
+    """Return the errors on sources left out of the fit; all rows, or those named."""
+    import yaml
+
     text = (ROOT / "catalog/measurements/left_out.yaml").read_text(encoding="utf-8")
     left = yaml.safe_load(text)
     rows = [
         (name, f"{v['n']}", *map(_tenth, (v["mean"], v["median"], v["bias"])))
-        for name, v in left.items()
+        for name, v in ((n, left[n]) for n in names or left)
     ]
-    blocks += [_table(("rows", "n", "mean", "median", "bias"), rows)]
-    blocks += ["## Where it falls short", _accuracy_text("short")]
-    return "\n\n".join(blocks) + "\n"
+    return _table(("rows", "n", "mean", "median", "bias"), rows)
+
+
+README_ROWS = ("tuned, dense", "tuned, MoE", "tuned, Blackwell", "plain stacks")
+"""Classes of stacks whose errors the README shows."""
 
 
 def _tenth(value: float) -> str:
@@ -283,8 +292,15 @@ def gallery_page() -> str:
 
 
 def readme_page() -> str:
-    """Return README.md with the output of its commands as it is today."""
+    """Return README.md with its errors and the output of its commands as of today."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = r"(<!-- errors on sources left out of the fit -->\n\n).*?(\n\n<!-- end -->)"
+    text = re.sub(
+        table,
+        lambda match: match[1] + _left_out(README_ROWS) + match[2],
+        text,
+        flags=re.DOTALL,
+    )
     pattern = r"(<!-- output of `gpuplan ([^`]+)` -->\n```text\n).*?(```\n)"
     return re.sub(
         pattern,

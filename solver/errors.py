@@ -35,6 +35,7 @@ MAX_SHOWN = 60
 """Characters of a value that a message repeats."""
 MAX_PLACE = 300
 _MAX_BITS = 256
+_LONGEST_PATH = 240
 _LONG_WORD = re.compile(r"\S{200,}")
 
 
@@ -59,6 +60,14 @@ def shown(value: object) -> str:
     if isinstance(value, str):
         return f"'{escaped(shortened(value))}'"
     return escaped(shortened(str(value)))
+
+
+def shown_path(path: object) -> str:
+    """Return a file's path as a message repeats it: a long one loses its beginning."""
+    text = str(path)
+    if len(text) > _LONGEST_PATH:
+        text = f"...{text[-_LONGEST_PATH:]}"
+    return f"'{escaped(text)}'"
 
 
 @dataclass(frozen=True, slots=True)

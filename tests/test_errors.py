@@ -16,6 +16,7 @@ from solver.errors import (
     escaped,
     nearest,
     shown,
+    shown_path,
 )
 
 
@@ -147,3 +148,13 @@ def test_nearest_finds_what_is_there(names: list[str], data: st.DataObject) -> N
     found = nearest(name, names)
     assert found is not None
     assert found.casefold() == name.casefold()
+
+
+def test_a_long_path_keeps_its_end() -> None:
+    """Tests that a file's own name is told however deep it lies."""
+    assert shown_path("a/b.yaml") == "'a/b.yaml'"
+    deep = "/".join(["folder"] * 60) + "/b.yaml"
+    told = shown_path(deep)
+    assert told.startswith("'...")
+    assert told.endswith("/b.yaml'")
+    assert len(told) < 260

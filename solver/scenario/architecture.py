@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from solver.catalog.bounds import bounds_of
 from solver.catalog.schema import Architecture
-from solver.errors import InputError, shown
+from solver.errors import InputError, shown, shown_path
 from solver.files import is_file, is_folder
 from solver.scenario import lookup
 from solver.scenario.reading import Reading
@@ -59,7 +59,7 @@ def _from_config(
     if is_folder(file):
         file = file / "config.json"
     if not is_file(file):
-        reading.fault("file-not-found", f"no such file: {shown(str(file))}", MODEL)
+        reading.fault("file-not-found", f"no such file: {shown_path(file)}", MODEL)
         return None
     try:
         return read_config(file, str(written))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from solver.catalog.load import Catalog
 from solver.catalog.schema import Architecture
-from solver.errors import InputError, InternalError, shown
+from solver.errors import InputError, InternalError, shown_path
 from solver.files import is_file
 from solver.scenario.architecture import resolve_model
 from solver.scenario.consistency import check_all
@@ -149,7 +149,7 @@ def _attach_offers(reading: Reading, base: Traversable | Path | None) -> None:
     path = ("offers",)
     file = (base or Path()) / written.strip()
     if not is_file(file):
-        named = shown(str(file))
+        named = shown_path(file)
         message = f"expected a list of offers or a CSV file; no such file: {named}"
         reading.fault("file-not-found", message, path)
     else:

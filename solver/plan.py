@@ -100,6 +100,12 @@ class Plan:
     provenance: dict[str, str]
     warnings: tuple[Message, ...]
     billing_unit: str = "second"
+    confidence: float = 0.5
+    """Probability with which deadline, budget and floors are to hold."""
+    duration_at_confidence_days: float | None = None
+    """What the deadline is held against; the expected duration at 0.5."""
+    cost_at_confidence_usd: float | None = None
+    """What the budget is held against; the expected cost at 0.5."""
     """second, hour or month: whole units are paid."""
 
     def as_dict(self) -> dict[str, Any]:

@@ -36,6 +36,9 @@ CHUNK = 32_768
 ROUNDING = 1.0 - 1e-9
 """Bounds are shrunk by this much, so that float rounding never makes one too high."""
 
+LENIENCY = 1.0 + 1e-9
+"""A figure over its limit by less than float rounding keeps it."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchLimits:
@@ -224,7 +227,7 @@ class _Search:
         if self.limits.min_tokens_per_s is not None:
             tokens = layouts.global_batch * setting.job.sequence_length
             pace = tokens / seconds / group.spread_factor
-            good &= pace >= self.limits.min_tokens_per_s
+            good &= pace * LENIENCY >= self.limits.min_tokens_per_s
         found = fastest_rows(found.take(np.flatnonzero(good)))
         if not len(found.steps):
             return
@@ -266,11 +269,11 @@ def within_limits(table: CandidateTable, limits: SearchLimits) -> BoolArray:
     """Which candidates meet the limits, (n,)."""
     ok = np.ones(len(table), dtype=bool)
     if limits.deadline_s is not None:
-        ok &= table.duration_limit_s <= limits.deadline_s
+        ok &= table.duration_limit_s <= limits.deadline_s * LENIENCY
     if limits.budget_usd is not None:
-        ok &= table.cost_limit_usd <= limits.budget_usd
+        ok &= table.cost_limit_usd <= limits.budget_usd * LENIENCY
     if limits.min_read_bytes_per_s is not None:
-        ok &= table.read_bytes_per_s >= limits.min_read_bytes_per_s
+        ok &= table.read_bytes_per_s * LENIENCY >= limits.min_read_bytes_per_s
     return ok
 
 

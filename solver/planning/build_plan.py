@@ -83,6 +83,9 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         provenance=provenance_of(setting, option, tier),
         warnings=plan_warnings(setting, option, tier, one),
         billing_unit=option.offer.billing_unit,
+        confidence=setting.scenario.constraints.confidence,
+        duration_at_confidence_days=float(one.duration_limit_s[0] / DAY),
+        cost_at_confidence_usd=float(one.cost_limit_usd[0]),
     )
 
 

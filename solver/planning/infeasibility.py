@@ -14,13 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from solver.candidates import CandidateTable
+from solver.candidates import CandidateTable, objective_values
 from solver.layout_space import OutOfTimeError
 from solver.messages import sentence
 from solver.performance.parallelism import explain_divisibility
 from solver.plan import Explanation
 from solver.planning.memory_miss import MemoryMiss, levers, nearest_memory_miss
-from solver.planning.relaxation_text import Opening, describe, round_up
+from solver.planning.relaxation_text import (
+    Opening,
+    budget_needed_usd,
+    deadline_needed_s,
+    describe,
+    round_up,
+)
 from solver.planning.relaxing import in_force, without
 from solver.rules import rule
 from solver.scenario.scenario import Objective, Scenario
@@ -86,7 +92,28 @@ def _open(setting: Setting, rule_id: str, clock: _Clock) -> Opening | None:
     table = _solved(relaxed, clock).table
     if table is None:
         return None
-    return Opening(rule_id, relaxed, table, _least(rule_id, scenario, table))
+    least = Opening(rule_id, relaxed, table, _least(rule_id, scenario, table))
+    return replace(least, opened=_opened(setting, least, clock))
+
+
+def _opened(
+    setting: Setting, least: Opening, clock: _Clock
+) -> tuple[CandidateTable, int] | None:
+    """The plan that the printed deadline or budget gives, by the user's objective."""
+    user = setting.scenario.constraints
+    if least.rule == "deadline":
+        user = replace(user, deadline_s=deadline_needed_s(least))
+    elif least.rule == "budget":
+        user = replace(user, budget_usd=budget_needed_usd(least))
+    else:
+        return None
+    scenario = replace(setting.scenario, constraints=user)
+    relaxed = _joined(setting, scenario)
+    table = _solved(relaxed, clock).table
+    if table is None:
+        return None
+    ties = (table.duration_s, table.cost_usd, objective_values(relaxed, table))
+    return table, int(np.lexsort(ties)[0])
 
 
 def _solved(setting: Setting, clock: _Clock) -> SearchResult:

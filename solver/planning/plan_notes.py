@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ FEW_STEPS = 500
 MIN_PEERS = 4
 """So many offers of a card make a median."""
 
-P90_Z = 1.2815515655446004
+P90_Z = NormalDist().inv_cdf(0.9)
 """Standard normal quantile of 0.9."""
 
 HOST_RAM_RULE = 1.5

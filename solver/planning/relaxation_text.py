@@ -18,9 +18,15 @@ from solver.options import Option, network_gbps_per_gpu
 from solver.ranges import Range
 from solver.scenario.scenario import Constraints, Scenario
 from solver.setting import Setting
-from solver.units import DAY, format_count, format_duration_s, format_usd
+from solver.units import DAY, HOUR, format_count, format_duration_s, format_usd
 
 Described = dict[str, Any]
+
+SHORT_DAYS = 3.0
+"""Finishes sooner than this are told in hours."""
+
+SMALL_USD = 100.0
+"""Costs below this are told to the cent."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,9 @@ class Opening:
     setting: Setting
     table: CandidateTable
     row: int
+    """The candidate that needs least of what was left out."""
+    opened: tuple[CandidateTable, int] | None = None
+    """The best plan under the limit as it is printed; None: the same."""
 
     @property
     def option(self) -> Option:
@@ -57,12 +66,12 @@ def round_down(value: float, digits: int) -> float:
 
 def describe(opening: Opening, scenario: Scenario) -> Described:
     """One relaxation as the JSON contract has it, with the plan that it opens."""
-    table, row = opening.table, opening.row
+    table, row = opening.opened or (opening.table, opening.row)
     return {
         "constraint": opening.rule,
         **_DESCRIBE[opening.rule](opening, scenario.constraints),
         "opens": {
-            "offer": opening.option.offer.id,
+            "offer": opening.setting.options[int(table.option[row])].offer.id,
             "gpus": int(table.layouts.gpus[row]),
             "cost_usd": round(float(table.cost_limit_usd[row]), 2),
             "duration_days": round_up(float(table.duration_limit_s[row]) / DAY, 2),
@@ -96,27 +105,43 @@ def _with(values: tuple[str, ...] | None, new: str) -> str:
     return "[" + ",".join(dict.fromkeys((*(values or ()), new))) + "]"
 
 
+def deadline_needed_s(opening: Opening) -> float:
+    """The soonest finish, rounded up to a tenth of a day, or of an hour if short."""
+    seconds = float(opening.table.duration_limit_s[opening.row])
+    unit = HOUR if seconds < SHORT_DAYS * DAY else DAY
+    return round_up(seconds / unit, 1) * unit
+
+
+def budget_needed_usd(opening: Opening) -> float:
+    """The least cost, rounded up to a dollar, or to a cent if small."""
+    usd = float(opening.table.cost_limit_usd[opening.row])
+    return round_up(usd, 0 if usd >= SMALL_USD else 2)
+
+
 def _deadline(opening: Opening, user: Constraints) -> Described:
-    needed = round_up(float(opening.table.duration_limit_s[opening.row]) / DAY, 1)
+    needed = deadline_needed_s(opening)
+    short = needed < SHORT_DAYS * DAY
+    text = f"{needed / HOUR:.1f} hours" if short else f"{needed / DAY:.1f} days"
+    hours = sentence("relax.hours", hours=needed / HOUR)
     return {
         "now": format_duration_s(user.deadline_s or 0.0),
-        "needed": sentence("relax.days", days=needed),
+        "needed": hours if short else sentence("relax.days", days=needed / DAY),
         "now_value": (user.deadline_s or 0.0) / DAY,
-        "needed_value": needed,
+        "needed_value": needed / DAY,
         "unit": "days",
-        "set": f"constraints.deadline={needed:g} days",
+        "set": f"constraints.deadline={text}",
     }
 
 
 def _budget(opening: Opening, user: Constraints) -> Described:
-    needed = round_up(float(opening.table.cost_limit_usd[opening.row]), 0)
+    needed = budget_needed_usd(opening)
     return {
         "now": format_usd(user.budget_usd or 0.0),
         "needed": format_usd(needed),
         "now_value": user.budget_usd,
         "needed_value": needed,
         "unit": "USD",
-        "set": f"constraints.budget={needed:.0f}",
+        "set": f"constraints.budget={needed:.2f}".removesuffix(".00"),
     }
 
 

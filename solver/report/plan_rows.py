@@ -27,6 +27,9 @@ from solver.units import (
     format_usd,
 )
 
+EXPECTED = 0.5
+"""The confidence at which limits are held against expected values."""
+
 __all__ = [
     "layout_section",
     "memory_section",
@@ -203,6 +206,9 @@ def _duration(plan: Plan) -> Section:
     if plan.duration_p90_days is not None:
         p90 = time_of_whole(plan.duration_p90_days, whole)
         rows.append(Row(sentence("row.p90"), p90))
+    if plan.confidence != EXPECTED and plan.duration_at_confidence_days is not None:
+        late = time_of_whole(plan.duration_at_confidence_days, whole)
+        rows.append(Row(_at_confidence(plan), late))
     rows.append(Row(sentence("row.steps"), f"{plan.steps:,}"))
     size = format_bytes(plan.checkpoint_gb * GB)
     rows.append(Row(sentence("row.checkpoint"), size))
@@ -210,6 +216,11 @@ def _duration(plan: Plan) -> Section:
         interval = format_duration_s(plan.checkpoint_interval_s)
         rows.append(Row(sentence("row.checkpoint_interval"), interval))
     return Section("section.duration", tuple(rows), numeric=True)
+
+
+def _at_confidence(plan: Plan) -> str:
+    """Return the label of what limits are held against."""
+    return sentence("row.confidence", confidence=plan.confidence)
 
 
 def _cost(plan: Plan) -> Section:
@@ -225,6 +236,9 @@ def _cost(plan: Plan) -> Section:
         if usd
     ]
     rows.append(Row(sentence("row.total"), format_usd(whole)))
+    if plan.confidence != EXPECTED and plan.cost_at_confidence_usd is not None:
+        bill = format_usd(plan.cost_at_confidence_usd)
+        rows.append(Row(_at_confidence(plan), bill))
     rows.append(Row(sentence("row.gpu_hours"), f"{plan.gpu_hours:,.0f}"))
     return Section("section.cost", tuple(rows), numeric=True)
 

@@ -269,6 +269,7 @@ def check_deadline(evidence: Evidence, known: Figures) -> Iterator[Violation]:
         "training_days": known.training_s / DAY,
         "duration_days": known.duration_s / DAY,
         "duration_p90_days": known.duration_at(0.9) / DAY,
+        "duration_at_confidence_days": known.duration_at(user.confidence) / DAY,
     }
     yield from figures("deadline", days, {name: getattr(plan, name) for name in days})
     overheads, got = evidence.scenario.overheads, plan.duration_parts_days
@@ -303,10 +304,15 @@ def check_budget(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     }
     yield from figures("budget", parts, plan.cost_parts_usd)
     yield from parts_of("budget", "cost_usd", known.cost_usd, plan.cost_parts_usd)
-    yield from facts("budget", {"billing_unit": evidence.offer.billing_unit}, plan)
+    stated = {
+        "billing_unit": evidence.offer.billing_unit,
+        "confidence": user.confidence,
+    }
+    yield from facts("budget", stated, plan)
     size = evidence.server.gpus_per_node
     expected = {
         "cost_usd": known.cost_usd,
+        "cost_at_confidence_usd": known.cost_at(user.confidence),
         "gpu_hours": plan.nodes * size * known.expected_hours,
         "usd_per_gpu_hour": known.usd_per_node_hour / size,
     }

@@ -285,3 +285,31 @@ def test_a_plan_round_trips_through_json() -> None:
     """Tests that a plan read back from its JSON is the same plan."""
     plan = planned(job())
     assert Plan.from_dict(json.loads(json.dumps(plan.as_dict()))) == plan
+
+
+@pytest.mark.parametrize("price", [7777, 9000, 12000, 12345.67])
+def test_a_limit_equal_to_the_plans_own_figure_is_kept(price: float) -> None:
+    """Tests budgets and deadlines that a plan meets to the last digit."""
+    monthly = {k: v for k, v in A100.items() if k != "usd_per_gpu_hour"}
+    offers = [{**monthly, "usd_per_node_month": price, "max_nodes": 1}]
+    free = planned(job(offers))
+    assert planned(job(offers, {"budget": free.cost_usd})) == free
+    days = f"{free.duration_days!r} days"
+    assert planned(job(offers, {"deadline": days})) == free
+
+
+def test_limits_at_a_confidence_are_told() -> None:
+    """Tests that what deadline and budget are held against is in the plan."""
+    sure = planned(job(constraints={"confidence": 0.9}))
+    assert sure.duration_at_confidence_days == sure.duration_p90_days
+    assert sure.cost_at_confidence_usd is not None
+    assert sure.cost_at_confidence_usd > sure.cost_usd
+    limits = {
+        "confidence": 0.9,
+        "budget": sure.cost_at_confidence_usd,
+        "deadline": f"{sure.duration_at_confidence_days!r} days",
+    }
+    assert planned(job(constraints=limits)).cost_usd == sure.cost_usd
+    even = planned(job())
+    assert even.duration_at_confidence_days == even.duration_days
+    assert even.cost_at_confidence_usd == even.cost_usd

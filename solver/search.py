@@ -113,10 +113,10 @@ class _Search:
         cost, duration = ideal_bounds(self.setting, group)
         overheads, limits = self.setting.scenario.overheads, self.limits
         late = duration * group.spread_factor + overheads.setup_s + overheads.queue_s
-        if limits.deadline_s is not None and late > limits.deadline_s:
+        if limits.deadline_s is not None and late > limits.deadline_s * LENIENCY:
             return True
         cheapest = cost * min(group.spread_factor, 1.0)
-        if limits.budget_usd is not None and cheapest > limits.budget_usd:
+        if limits.budget_usd is not None and cheapest > limits.budget_usd * LENIENCY:
             return True
         pace = self.setting.job.tokens / (duration * group.spread_factor)
         floor = limits.min_tokens_per_s
@@ -165,9 +165,9 @@ class _Search:
         possible = np.ones(len(layouts), dtype=bool)
         factor = group.spread_factor
         if self.limits.deadline_s is not None:
-            possible &= active * factor + fixed <= self.limits.deadline_s
+            possible &= active * factor + fixed <= self.limits.deadline_s * LENIENCY
         if self.limits.budget_usd is not None:
-            possible &= cost * min(factor, 1.0) <= self.limits.budget_usd
+            possible &= cost * min(factor, 1.0) <= self.limits.budget_usd * LENIENCY
         if self.limits.min_tokens_per_s is not None:
             tokens = layouts.global_batch * setting.job.sequence_length
             floor = self.limits.min_tokens_per_s * step * factor * ROUNDING

@@ -49,8 +49,19 @@ def measured_in(row: TableRow) -> Measured:
     if fits is None and memory is not None:
         fits = True
     if step is None and memory is None and fits is None:
-        raise SkippedRowError("nothing was measured: no step time, peak memory or fits")
+        raise SkippedRowError(_why_nothing(row))
     return Measured(step_time_s=step, peak_memory_gib=memory, fits=fits)
+
+
+def _why_nothing(row: TableRow) -> str:
+    """Why a row tells no measured value: an unreadable cell, else an empty one."""
+    for column in ("step_time_s", "peak_memory_gib", "fits"):
+        cell = row.text(column)
+        readable = row.flag(column) if column == "fits" else row.number(column)
+        if cell and readable is None:
+            expected = "yes or no" if column == "fits" else "a positive number"
+            return f"{column} {cell[:40]!r} is not {expected}"
+    return "nothing was measured: no step time, peak memory or fits"
 
 
 def job_from(

@@ -67,7 +67,9 @@ def test_a_shape_comes_from_the_models_name() -> None:
     [
         ({"mbs": "", "gbs": ""}, "micro-batch"),
         ({"gpu": "Abacus 3000"}, "no GPU 'Abacus 3000'"),
-        ({"step_time_s": "-4"}, "nothing was measured"),
+        ({"step_time_s": ""}, "nothing was measured"),
+        ({"step_time_s": "-4"}, "step_time_s '-4' is not a positive number"),
+        ({"step_time_s": "fast"}, "step_time_s 'fast' is not a positive number"),
         ({"tp": "16"}, "more than the 8 GPUs"),
     ],
 )

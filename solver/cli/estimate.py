@@ -24,6 +24,10 @@ STATUS = {"fits": 0, "tight": 0, "impossible": 3}
 """Exit status by the verdict on memory."""
 
 
+MOST = 1_000_000
+"""Largest degree or count: above any cluster, below what arrays hold."""
+
+
 def _text(name: str, metavar: str, text: str) -> typer.models.OptionInfo:
     """Return an option that takes a word."""
     option: typer.models.OptionInfo = typer.Option(
@@ -35,7 +39,7 @@ def _text(name: str, metavar: str, text: str) -> typer.models.OptionInfo:
 def _count(name: str, text: str, least: int = 1) -> typer.models.OptionInfo:
     """Return an option that takes a whole number."""
     option: typer.models.OptionInfo = typer.Option(
-        name, metavar="N", min=least, show_default=False, help=text
+        name, metavar="N", min=least, max=MOST, show_default=False, help=text
     )
     return option
 

@@ -428,6 +428,7 @@ _WHY = {
     "relax.gbps": "{rate:,.0f} Gb/s a GPU",
     "relax.reads": "{rate:,.2f} GB/s read",
     "relax.no-network": "none: one node",
+    "relax.no-country": "any: the country of this offer is not known",
     "relax.stock.now": "what is known or assumed",
     "relax.stock": "{nodes:,} {nodes:node|nodes} of {offer}",
     "range.per-node": "{limit} a node",

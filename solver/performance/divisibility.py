@@ -7,6 +7,7 @@ vocabulary) says what is done instead. Nothing is rounded silently.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -43,7 +44,7 @@ class DivisibilityFault:
     code: str
     """Kebab-case name of the rule: ``heads-not-divisible``."""
     axis: str
-    wanted: int
+    wanted: int | str
     why: str
     nearest: tuple[int, ...] = ()
     """Legal values of the axis next below and above, where there are any."""
@@ -72,7 +73,17 @@ def explain_divisibility(
     Of a list with a legal value nothing is refused: the others are left out.
     """
     found: list[DivisibilityFault] = []
-    for judge in (_framework, _tp, _pp, _virtual_stages, _cp, _ep, _zero_stage, _batch):
+    for judge in (
+        _framework,
+        _recompute,
+        _tp,
+        _pp,
+        _virtual_stages,
+        _cp,
+        _ep,
+        _zero_stage,
+        _batch,
+    ):
         found.extend(judge(shape, job, framework, limits))
     found.extend(_whole_nodes(limits))
     return found
@@ -112,6 +123,25 @@ def _framework(
                 for value in limits.listed(axis)
                 if value > 1
             },
+        )
+
+
+def _recompute(
+    _shape: TransformerShape,
+    _job: TrainingJob,
+    framework: Framework,
+    limits: LatticeLimits,
+) -> Iterator[DivisibilityFault]:
+    """Recomputation that the framework does not have."""
+    if limits.recompute is None or set(limits.recompute) & set(framework.recompute):
+        return
+    known = " or ".join(framework.recompute)
+    for name in limits.recompute:
+        yield DivisibilityFault(
+            "recompute-not-in-framework",
+            "recompute",
+            name,
+            f"{framework.name} recomputes {known}, not {name}",
         )
 
 
@@ -388,8 +418,7 @@ def _whole_nodes(limits: LatticeLimits) -> Iterator[DivisibilityFault]:
     for axis in ("tp", "pp", "cp", "dp"):
         values = limits.listed(axis)
         product *= values[0] if len(values) == 1 else 1
-    step = [n * node for n in range(1, limits.max_nodes + 1)]
-    legal = [g for g in step if g % product == 0]
+    unit, most = math.lcm(node, product), limits.max_nodes * node
     faults = []
     for gpus in listed:
         if gpus % node:
@@ -400,6 +429,8 @@ def _whole_nodes(limits: LatticeLimits) -> Iterator[DivisibilityFault]:
             code = "gpus-not-divisible"
         else:
             return
+        below = min(gpus, most) // unit * unit
+        legal = [g for g in (below, below + unit) if unit <= g <= most]
         faults.append(
             DivisibilityFault(code, "gpus", gpus, why, neighbours(gpus, legal))
         )

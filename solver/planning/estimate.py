@@ -321,7 +321,7 @@ def _lattice(
 
 def _where(axis: str, pins: EstimatePins) -> str:
     """The option, or the key of the scenario, that pins an axis."""
-    if getattr(pins, axis, None) is None and axis in DEGREES:
+    if getattr(pins, axis, None) is None and axis in (*DEGREES, "recompute"):
         return f"constraints.parallelism.{axis}"
     return _flag(axis)
 

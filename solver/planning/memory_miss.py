@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solver.layout_space import GROUPS_AT_ONCE, OutOfTimeError
 from solver.performance.inputs import RECOMPUTE, FloatArray, Layouts
 from solver.performance.memory import peak_memory
 from solver.performance.parallelism import (
@@ -97,13 +98,20 @@ def _leanest(
     """
     model = (setting.shape, setting.job, setting.framework)
     fused = bool(group.hardware.fused_attention)
+    order = np.argsort(bounds, kind="stable")
+    order = order[groups.nodes[order] <= group.max_nodes]
     best: tuple[Layouts, float] | None = None
-    for row in np.argsort(bounds, kind="stable"):
-        if best is not None and bounds[row] >= best[1]:
+    start, count = 0, 1
+    while start < len(order):
+        setting.space.check_time()
+        rows = order[start : start + count]
+        if best is not None:
+            rows = rows[bounds[rows] < best[1]]
+        if not len(rows):
             break
-        if groups.nodes[row] > group.max_nodes:
-            continue
-        layouts = expand_groups(*model, limits, groups.take(np.array([row])))
+        layouts = expand_groups(*model, limits, groups.take(rows))
+        # many at once where the first ones have no layout at all
+        start, count = start + count, min(2 * count, GROUPS_AT_ONCE)
         if not len(layouts):
             continue
         need = peak_memory(*model, layouts, fused_attention=fused).total
@@ -131,8 +139,13 @@ def _miss(setting: Setting, group: HardwareClass, one: Layouts) -> MemoryMiss:
 def levers(setting: Setting, miss: MemoryMiss) -> Iterator[dict[str, Any]]:
     """What other choices would need on the same nodes, leanest layout each, GiB."""
     for name, now, needed, changed in _changes(setting):
+        changed.space.end = setting.space.end
         limits = replace(changed.space.limits(miss.group.node_kind), pins={})
-        need = _least_need_gib(changed, replace(limits, recompute=None), miss.group)
+        limits = replace(limits, recompute=None)
+        try:
+            need = _least_need_gib(changed, limits, miss.group)
+        except OutOfTimeError:
+            return
         if need is None or need >= miss.need_gib:
             continue
         yield {

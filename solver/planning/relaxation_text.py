@@ -6,19 +6,22 @@ given to ``--set`` as it stands. Numbers are rounded outward to what is printed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from solver.candidates import CandidateTable
+from solver.errors import InputError
 from solver.messages import sentence
 from solver.options import Option, network_gbps_per_gpu
 from solver.ranges import Range
 from solver.scenario.scenario import Constraints, Scenario
 from solver.setting import Setting
-from solver.units import DAY, HOUR, format_count, format_duration_s, format_usd
+from solver.units import DAY, GB, HOUR, format_count, format_duration_s, format_usd
+from solver.yaml_source import load_plain
 
 Described = dict[str, Any]
 
@@ -101,8 +104,37 @@ def _listed(values: tuple[str, ...] | None) -> str | None:
     return ", ".join(values) if values else None
 
 
-def _with(values: tuple[str, ...] | None, new: str) -> str:
-    return "[" + ",".join(dict.fromkeys((*(values or ()), new))) + "]"
+def _flow(value: Any) -> str:
+    """A value as it is typed in an override, names quoted where YAML needs that."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{k}: {_flow(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (tuple, list)):
+        return "[" + ",".join(_flow(v) for v in value) + "]"
+    if isinstance(value, str):
+        return value if _plain(value) else json.dumps(value, ensure_ascii=False)
+    return f"{value:.15g}"
+
+
+def _plain(name: str) -> bool:
+    """Whether YAML reads a name in a list as that name."""
+    try:
+        return bool(load_plain(f"[{name}]", "override") == [name])
+    except InputError:
+        return False
+
+
+def _override(section: str, now: Mapping[str, Any], changes: Mapping[str, Any]) -> str:
+    """The one override for all changes of a section, which keeps the rest of it."""
+    if len(changes) == 1:
+        ((key, value),) = changes.items()
+        return f"constraints.{section}.{key}={_flow(value)}"
+    both = {**now, **changes}
+    kept = {key: value for key, value in both.items() if value not in (None, ())}
+    return f"constraints.{section}={_flow(kept)}"
+
+
+def _with(values: tuple[str, ...] | None, new: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*(values or ()), new)))
 
 
 def deadline_needed_s(opening: Opening) -> float:
@@ -171,42 +203,73 @@ def _set(
             "now": _listed(now),
             "needed": needed,
             "unit": field,
-            "set": f"constraints.{key}={_with(now, needed)}",
+            "set": f"constraints.{key}={_flow(_with(now, needed))}",
         }
 
     return described
+
+
+def _countries(opening: Opening, user: Constraints) -> Described:
+    country = opening.option.country
+    if country is not None:
+        return _set("countries", "countries", lambda _: country)(opening, user)
+    return {
+        "now": _listed(user.countries),
+        "needed": sentence("relax.no-country"),
+        "unit": "countries",
+        "set": "constraints.countries=null",
+    }
 
 
 def _gpu_types(opening: Opening, user: Constraints) -> Described:
     needed = opening.option.gpu.id
     excluded = _listed(user.gpu_exclude)
     without = sentence("relax.not", names=excluded) if excluded else None
-    exclude = [name for name in user.gpu_exclude if name != needed]
-    types = f"constraints.gpus.types={_with(user.gpu_types, needed)}"
+    changes = {}
+    if user.gpu_types and needed not in user.gpu_types:
+        changes["types"] = _with(user.gpu_types, needed)
+    if needed in user.gpu_exclude:
+        kept = tuple(name for name in user.gpu_exclude if name != needed)
+        changes["exclude"] = kept
     return {
         "now": _joined(_listed(user.gpu_types), without),
         "needed": needed,
         "unit": "gpu_types",
-        "set": types
-        if user.gpu_types
-        else f"constraints.gpus.exclude=[{','.join(exclude)}]",
+        "set": _override("gpus", _gpus_now(user), changes),
+    }
+
+
+def _gpus_now(user: Constraints) -> dict[str, Any]:
+    """The section ``gpus`` of the constraints as it stands."""
+    return {
+        "types": user.gpu_types,
+        "exclude": user.gpu_exclude,
+        "min": user.gpus.min,
+        "max": user.gpus.max,
+        "per_node": user.gpus_per_node.values,
     }
 
 
 def _gpus(opening: Opening, user: Constraints) -> Described:
     needed = int(opening.table.layouts.gpus[opening.row])
+    size = opening.option.server.gpus_per_node
     per_node = range_text(user.gpus_per_node)
     each = sentence("range.per-node", limit=per_node) if per_node else None
-    key = "min" if user.gpus.min is not None and needed < user.gpus.min else "max"
-    free = user.gpus.allows(needed)
-    size = opening.option.server.gpus_per_node
-    node = f"constraints.gpus.per_node=[{size}]"
+    changes: dict[str, Any] = {}
+    parts = []
+    if not user.gpus.allows(needed):
+        key = "min" if user.gpus.min is not None and needed < user.gpus.min else "max"
+        changes[key] = needed
+        parts.append(f"{needed}")
+    if not user.gpus_per_node.allows(size):
+        changes["per_node"] = (size,)
+        parts.append(sentence("range.per-node", limit=size))
     return {
         "now": _joined(range_text(user.gpus), each),
-        "needed": f"{needed}" if not free else sentence("range.per-node", limit=size),
+        "needed": _joined(*parts),
         "needed_value": needed,
         "unit": "GPUs",
-        "set": node if free else f"constraints.gpus.{key}={needed}",
+        "set": _override("gpus", _gpus_now(user), changes),
     }
 
 
@@ -242,58 +305,76 @@ def _parallelism(opening: Opening, user: Constraints) -> Described:
     }
 
 
-def _intra_node(opening: Opening, user: Constraints) -> Described:
-    server = opening.option.server
-    least, kinds = user.intra_node_min_gb_per_s, user.intra_node_kinds
-    floor = None if least is None else sentence("relax.gb-per-s", rate=least)
-    slow = least is not None and server.intra_node_gb_per_s < least
-    rate, kind = server.intra_node_gb_per_s, server.intra_node_kind
-    change = (
-        f"min_gb_per_s={rate:g}" if slow or not kinds else f"kinds={_with(kinds, kind)}"
-    )
+@dataclass(frozen=True)
+class _Floor:
+    """The rate that a section asks, and the one of the plan that opens."""
+
+    key: str
+    now: float | None
+    needed: float
+    words: str
+    """Id of the sentence that tells a rate."""
+    unit: str = ""
+    """What is typed after a rate."""
+
+    @property
+    def broken(self) -> bool:
+        """Whether the plan that opens is slower than is asked."""
+        return self.now is not None and self.needed < self.now
+
+    def typed(self, rate: float | None) -> float | str | None:
+        """A rate as it is typed."""
+        return f"{rate:g}{self.unit}" if self.unit and rate is not None else rate
+
+
+def _floor_and_kinds(
+    section: str, floor: _Floor, kinds: tuple[str, ...] | None, kind: str
+) -> Described:
+    """What opens a section of a floor and a set of kinds: either, or both at once."""
+    changes: dict[str, Any] = {}
+    parts = []
+    if floor.broken:
+        changes[floor.key] = floor.typed(floor.needed)
+        parts.append(sentence(floor.words, rate=floor.needed))
+    if kinds and kind not in kinds:
+        changes["kinds"] = _with(kinds, kind)
+        parts.append(kind)
+    limit = None if floor.now is None else sentence(floor.words, rate=floor.now)
+    now = {floor.key: floor.typed(floor.now), "kinds": kinds}
     return {
-        "now": _joined(_listed(kinds), floor),
-        "needed": sentence("relax.gb-per-s", rate=rate) if slow else kind,
-        "unit": "intra_node",
-        "set": f"constraints.intra_node.{change}",
+        "now": _joined(_listed(kinds), limit),
+        "needed": _joined(*parts),
+        "unit": section,
+        "set": _override(section, now, changes),
     }
+
+
+def _intra_node(opening: Opening, user: Constraints) -> Described:
+    server, least = opening.option.server, user.intra_node_min_gb_per_s
+    rate = server.intra_node_gb_per_s
+    floor = _Floor("min_gb_per_s", least, rate, "relax.gb-per-s")
+    kinds = user.intra_node_kinds
+    return _floor_and_kinds("intra_node", floor, kinds, server.intra_node_kind)
 
 
 def _network(opening: Opening, user: Constraints) -> Described:
-    option = opening.option
-    least, kinds = user.network_min_gbps_per_gpu, user.network_kinds
-    floor = None if least is None else sentence("relax.gbps", rate=least)
+    option, least = opening.option, user.network_min_gbps_per_gpu
     rate = network_gbps_per_gpu(option.server)
-    kind = option.network.kind if option.network else None
-    slow = least is not None and rate < least
-    if kind is None:
-        needed, change = sentence("relax.no-network"), "constraints.network={}"
-    elif slow:
-        needed = sentence("relax.gbps", rate=rate)
-        change = f"constraints.network.min_gbps_per_gpu={rate:g}"
-    else:
-        needed, change = kind, f"constraints.network.kinds={_with(kinds, kind)}"
-    return {
-        "now": _joined(_listed(kinds), floor),
-        "needed": needed,
-        "unit": "network",
-        "set": change,
-    }
+    floor = _Floor("min_gbps_per_gpu", least, rate, "relax.gbps")
+    kind = option.network.kind if option.network else ""
+    described = _floor_and_kinds("network", floor, user.network_kinds, kind)
+    if not kind:
+        described["needed"] = sentence("relax.no-network")
+        described["set"] = "constraints.network={}"
+    return described
 
 
 def _storage(opening: Opening, user: Constraints) -> Described:
-    least, kinds = user.storage_min_read_bytes_per_s, user.storage_kinds
-    floor = None if least is None else sentence("relax.reads", rate=least / 1e9)
-    rate = round_down(float(opening.table.read_bytes_per_s[opening.row]) / 1e9, 2)
-    slow = least is not None and rate * 1e9 < least
-    kind = opening.tier_kind
-    change = f"min_read={rate:g} GB/s" if slow else f"kinds={_with(kinds, kind)}"
-    return {
-        "now": _joined(_listed(kinds), floor),
-        "needed": sentence("relax.reads", rate=rate) if slow else kind,
-        "unit": "storage",
-        "set": f"constraints.storage.{change}",
-    }
+    least = user.storage_min_read_bytes_per_s
+    rate = round_down(float(opening.table.read_bytes_per_s[opening.row]) / GB, 2)
+    asked = None if least is None else least / GB
+    floor = _Floor("min_read", asked, rate, "relax.reads", " GB/s")
+    return _floor_and_kinds("storage", floor, user.storage_kinds, opening.tier_kind)
 
 
 _DESCRIBE: dict[str, Callable[[Opening, Constraints], Described]] = {
@@ -305,7 +386,7 @@ _DESCRIBE: dict[str, Callable[[Opening, Constraints], Described]] = {
     "stock": _stock,
     "parallelism": _parallelism,
     "regions": _set("regions", "regions", lambda o: o.option.offer.region),
-    "countries": _set("countries", "countries", lambda o: str(o.option.country)),
+    "countries": _countries,
     "providers": _set("providers", "providers", lambda o: o.option.offer.provider),
     "intra_node": _intra_node,
     "network": _network,

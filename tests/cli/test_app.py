@@ -97,6 +97,8 @@ def test_without_a_command_help_is_shown(capsys: pytest.CaptureFixture[str]) -> 
         (["solve", "x", "--workers", "0"], "--workers"),
         (["solve", "x", "y"], "y"),
         (["estimate", "x", "--tp", "0"], "--tp"),
+        (["estimate", "x", "--dp", "10000000000000000000"], "--dp"),
+        (["estimate", "x", "--gpus", "10000000000"], "--gpus"),
     ],
 )
 def test_wrong_usage(

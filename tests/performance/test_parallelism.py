@@ -419,6 +419,23 @@ def faults(
     )
 
 
+def test_recomputation_that_a_framework_has_not_is_named() -> None:
+    """Tests that PyTorch FSDP, which recomputes a layer or nothing, is told so."""
+    limits = LatticeLimits(64, 8, recompute=("selective",))
+    model = (LLAMA2_7B, job(4096, "full", 1024), framework("pytorch-fsdp"))
+    (fault,) = explain_divisibility(*model, limits)
+    assert (fault.axis, fault.wanted) == ("recompute", "selective")
+    some = replace(limits, recompute=("selective", "full"))
+    assert explain_divisibility(*model, some) == []
+
+
+def test_gpus_beyond_all_nodes_are_told_the_most() -> None:
+    """Tests that a huge number of GPUs is answered without counting up to it."""
+    limits = LatticeLimits(10**9, 8, gpus=Range(values=(7 + 8 * 10**12,)))
+    model = (LLAMA2_7B, job(4096, "full", 1024), framework("megatron"))
+    assert explain_divisibility(*model, limits)[-1].nearest == (8 * 10**9,)
+
+
 HEADS_52 = llama(60, 6656, 17920 - 17920 % 52, 52, 52, 32000)
 HEADS_12 = llama(12, 768, 3072, 12, 12, 50304)
 

@@ -66,6 +66,7 @@ def test_what_does_not_fit_is_still_shown() -> None:
         ({"gpu": "t4", "gpus": 1}, "precision-unsupported"),
         ({"server": "8x-h100-sxmm", "gpus": 8}, "unknown-name"),
         ({"gpus": 8, "recompute": "some"}, "wrong-value"),
+        ({"gpus": 999_999}, "not-divisible"),
     ],
 )
 def test_pins_that_cannot_be_are_input_errors(pins: dict[str, Any], code: str) -> None:

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from solver.layout_space import OutOfTimeError
 from solver.planning.infeasibility import explain
 from solver.planning.memory_miss import levers, nearest_memory_miss
 from solver.planning.single_job import plan_job
-from solver.setting import Setting
+from solver.setting import Setting, setting_of
 from tests.planning.jobs import A100, H100, catalog, job
 from tests.settings import toy
 
@@ -179,3 +180,15 @@ def test_levers_are_what_the_framework_can_run() -> None:
     paged = _levers(toy(ONE, model="llama-2-70b", workload=work))
     others = {x["needed"] for x in paged if x["constraint"] == "framework"}
     assert others <= {"deepspeed", "hf-trainer"}
+
+
+def test_the_time_limit_ends_the_search_for_a_miss() -> None:
+    """Tests that no explanation takes much longer than it may."""
+    setting = setting_of(job(offers=[A100]), catalog())
+    assert nearest_memory_miss(setting) is not None
+    miss = nearest_memory_miss(setting)
+    setting.space.end = 0.0
+    with pytest.raises(OutOfTimeError):
+        nearest_memory_miss(setting)
+    assert miss is not None
+    assert list(levers(setting, miss)) == []

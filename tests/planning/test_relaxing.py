@@ -146,6 +146,56 @@ CASES: list[tuple[str, str, Keys]] = [
     ("gpus", "layout", {"constraints": {"gpus": {"max": 7}}}),
     ("gpus", "layout", {"constraints": {"gpus": {"min": 4000}}}),
     ("gpus", "catalog", {"constraints": {"gpus": {"per_node": [4]}}}),
+    (
+        "gpus",
+        "layout",
+        {"constraints": {"gpus": {"max": 4, "per_node": [8, 6], "exclude": ["H200"]}}},
+    ),
+    (
+        "gpus",
+        "catalog",
+        {"constraints": {"gpus": {"max": 4, "per_node": [4], "exclude": ["H200"]}}},
+    ),
+    (
+        "gpu_types",
+        "catalog",
+        {"constraints": {"gpus": {"types": ["A100", "H200"], "exclude": ["A100"]}}},
+    ),
+    (
+        "countries",
+        "catalog",
+        {
+            "offers": [{**A100, "region": "moon base"}],
+            "constraints": {"countries": ["JP"]},
+        },
+    ),
+    (
+        "regions",
+        "catalog",
+        {
+            "offers": [{**A100, "region": "sg [1], east"}],
+            "constraints": {"regions": ["jp"]},
+        },
+    ),
+    (
+        "intra_node",
+        "catalog",
+        {"constraints": {"intra_node": {"min_gb_per_s": 900, "kinds": ["pcie"]}}},
+    ),
+    (
+        "network",
+        "catalog",
+        {"constraints": {"network": {"kinds": ["ethernet"], "min_gbps_per_gpu": 800}}},
+    ),
+    (
+        "storage",
+        "catalog",
+        {
+            "constraints": {
+                "storage": {"kinds": ["object_store"], "min_read": "90 TB/s"}
+            }
+        },
+    ),
     ("intra_node", "catalog", {"constraints": {"intra_node": {"min_gb_per_s": 900}}}),
     ("intra_node", "catalog", {"constraints": {"intra_node": {"kinds": ["pcie"]}}}),
     ("network", "catalog", {"constraints": {"network": {"kinds": ["ethernet"]}}}),

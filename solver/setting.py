@@ -229,23 +229,19 @@ class Setting:
 
     @cached_property
     def tiers(self) -> tuple[StorageTier, ...]:
-        """Distinct storage tiers of all options, by id and size."""
-        seen: dict[tuple[str, float | None], StorageTier] = {}
+        """Distinct storage tiers of all options, variants of one tier apart."""
+        seen: dict[_Variant, StorageTier] = {}
         for option in self.options:
             for tier in option.storage:
-                seen.setdefault((tier.id, tier.capacity_tb), tier)
-        ordered = sorted(seen, key=lambda k: (k[0], k[1] or 0.0))
-        return tuple(seen[k] for k in ordered)
+                seen.setdefault(_variant(tier), tier)
+        return tuple(seen[key] for key in sorted(seen))
 
     @cached_property
     def option_tiers(self) -> tuple[IntArray, ...]:
         """For each option the indices of its tiers in ``tiers``."""
-        index = {(t.id, t.capacity_tb): i for i, t in enumerate(self.tiers)}
+        index = {_variant(t): i for i, t in enumerate(self.tiers)}
         return tuple(
-            np.array(
-                sorted(index[t.id, t.capacity_tb] for t in o.storage),
-                dtype=np.int64,
-            )
+            np.array(sorted(index[_variant(t)] for t in o.storage), dtype=np.int64)
             for o in self.options
         )
 
@@ -275,6 +271,19 @@ def hardware_key(option: Option) -> HardwareKey:
         server.network or "",
         server.network_gbps if server.network else 0.0,
     )
+
+
+_Variant = tuple[str, float, bool, float]
+
+
+def _variant(tier: StorageTier) -> _Variant:
+    """What tells the variants of a tier apart, the drives of servers for one.
+
+    A server's own drives have their size; an owner's are free and, if nothing else is
+    stated, taken to be copied away.
+    """
+    size = -1.0 if tier.capacity_tb is None else tier.capacity_tb
+    return tier.id, size, tier.outlives_node, tier.usd_per_gb_month or 0.0
 
 
 def storage_arrays(tiers: tuple[StorageTier, ...]) -> StorageArrays:

@@ -161,6 +161,26 @@ def test_a_tier_in_bytes() -> None:
     assert list(made.bounced) == [0.0, 1.0]
 
 
+def test_variants_of_a_tier_stay_apart() -> None:
+    """Tests an owner's drives beside the rented ones of the same kind.
+
+    What the owner stores is taken to outlive a node, what is on rented drives is not.
+    """
+    rented = {**A100, "name": "rented", "storage": ["local-nvme-gen4"]}
+    own = {**A100, "name": "own"}
+    for offers in ((rented, own), (own, rented)):
+        setting = toy(*offers)
+        kept = {
+            option.offer.id: [bool(setting.storage.kept[i]) for i in indices]
+            for option, indices in zip(
+                setting.options, setting.option_tiers, strict=True
+            )
+        }
+        assert kept == {"rented": [False], "own": [True]}
+        for option, indices in zip(setting.options, setting.option_tiers, strict=True):
+            assert {setting.tiers[i] for i in indices} == set(option.storage)
+
+
 def test_no_options_make_no_arrays_but_no_fault() -> None:
     """Tests that an empty catalog is a setting like any other."""
     setting = toy(A100, constraints={"countries": ["KR"]})

@@ -273,7 +273,10 @@ def _reachable(miss: dict[str, Any]) -> str:
 def _physical(setting: Setting, clock: _Clock) -> str:
     """What besides the user's limits leaves no candidate: hosts, drives or failures."""
     free = _joined(setting, _unbounded(setting.scenario))
-    dropped = _solved(free, clock).stats.dropped
+    answer = _solved(free, clock)
+    if not answer.complete:
+        return sentence("why.no-time")
+    dropped = answer.stats.dropped
     if not dropped:
         return sentence("why.sets")
     worst = max(dropped, key=lambda rule_id: dropped[rule_id])

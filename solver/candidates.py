@@ -16,7 +16,12 @@ import numpy as np
 from solver.cost import billed_seconds, rent_usd, storage_usd, weighted_usd
 from solver.performance.inputs import FloatArray, Hardware, IntArray, Layouts
 from solver.performance.reliability import Goodput, expected_run
-from solver.performance.storage_io import node_read_rate, tier_rate
+from solver.performance.storage_io import (
+    data_stall_s,
+    node_read_rate,
+    tier_rate,
+    transfer_s,
+)
 from solver.setting import HardwareClass, OptionArrays, Setting
 
 CHECKPOINTS_KEPT = 2
@@ -261,7 +266,7 @@ def _run(
         setting, group.hardware, tier, layouts.nodes, rows.writer_nodes
     )
     training = rows.training_s
-    stall = np.maximum(0.0, setting.bytes_read / read - training)
+    stall = data_stall_s(setting.bytes_read, read, training)
     evaluation = training * setting.scenario.overheads.evaluation_fraction
     size = setting.checkpoint_bytes
     copies = layouts.nodes / rows.writer_nodes
@@ -269,8 +274,8 @@ def _run(
         work_s=training + stall + evaluation,
         failure_rate_per_s=layouts.gpus * arrays.gpu_rate
         + layouts.nodes * arrays.node_rate,
-        checkpoint_s=setting.checkpoint_fixed_s + size / write,
-        restart_s=setting.restart_s + size * copies / read,
+        checkpoint_s=setting.checkpoint_fixed_s + transfer_s(size, write),
+        restart_s=setting.restart_s + transfer_s(size * copies, read),
         saved=setting.storage.kept[tier] > 0,
     )
     return _Run(option, tier, rows, stall, evaluation, read, goodput)

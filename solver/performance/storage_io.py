@@ -58,30 +58,3 @@ def transfer_s(size_bytes: Any, rate_bytes_per_s: Any) -> FloatArray:
     )
     time = size / np.where(rate > 0, rate, 1.0)
     return np.where(size <= 0, 0.0, np.where(rate > 0, time, np.inf))
-
-
-def checkpoint_write_s(
-    checkpoint_bytes: Any,
-    writer_nodes: Any,
-    per_node_bytes_per_s: Any,
-    aggregate_bytes_per_s: Any = np.inf,
-) -> FloatArray:
-    """Seconds to write one checkpoint by the nodes that hold distinct shards, (n,)."""
-    rate = tier_rate(writer_nodes, per_node_bytes_per_s, aggregate_bytes_per_s)
-    return transfer_s(checkpoint_bytes, rate)
-
-
-def checkpoint_restore_s(
-    checkpoint_bytes: Any,
-    nodes: Any,
-    writer_nodes: Any,
-    per_node_bytes_per_s: Any,
-    aggregate_bytes_per_s: Any = np.inf,
-) -> FloatArray:
-    """Seconds in which all nodes read the checkpoint back, (n,).
-
-    Replicas of a shard are read once each: ``nodes / writers`` times the checkpoint.
-    """
-    copies = np.asarray(nodes) / writer_nodes
-    rate = tier_rate(nodes, per_node_bytes_per_s, aggregate_bytes_per_s)
-    return transfer_s(checkpoint_bytes * copies, rate)

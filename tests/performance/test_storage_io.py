@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from solver.performance.storage_io import (
-    checkpoint_restore_s,
-    checkpoint_write_s,
     data_stall_s,
     node_read_rate,
     tier_rate,
@@ -29,13 +27,13 @@ def test_stall_is_what_compute_does_not_hide() -> None:
 
 def test_bloom_writes_a_checkpoint_in_40_seconds() -> None:
     """Tests that 2.3 TB by 48 nodes take about 40 s at 1.2 GB/s a node (tr11)."""
-    assert checkpoint_write_s(2.3e12, 48, 1.2e9) == pytest.approx(40, rel=0.01)
+    assert transfer_s(2.3e12, tier_rate(48, 1.2e9)) == pytest.approx(40, rel=0.01)
 
 
 def test_one_writer_of_a_replicated_model_is_slow() -> None:
     """Tests that only nodes with distinct shards write, but all read back."""
-    assert checkpoint_write_s(100e9, 1, 2e9) == pytest.approx(50)
-    assert checkpoint_restore_s(100e9, 8, 1, 2e9, 10e9) == pytest.approx(80)
+    assert transfer_s(100e9, tier_rate(1, 2e9)) == pytest.approx(50)
+    assert transfer_s(8 * 100e9, tier_rate(8, 2e9, 10e9)) == pytest.approx(80)
 
 
 def test_bounce_buffer_caps_a_node() -> None:

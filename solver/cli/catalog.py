@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from solver.cli import catalog_import
 from solver.cli.terminal import write
 from solver.cli.usage import PlainUsage
 
@@ -19,6 +20,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="List, show and check the catalog.",
 )
+app.add_typer(catalog_import.app, name="import")
 
 Folders = Annotated[
     list[Path] | None,

@@ -1,6 +1,7 @@
 """The English texts; `solver.messages` says how they are used."""
 
 from solver.messages.en_accuracy import ACCURACY
+from solver.messages.en_import import IMPORTING
 
 __all__ = ["MESSAGES"]
 
@@ -451,5 +452,6 @@ MESSAGES: dict[str, str] = (
     | _WARNINGS
     | _NOTICES
     | ACCURACY
+    | IMPORTING
 )
 """Message id to format string."""

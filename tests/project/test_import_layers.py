@@ -26,7 +26,7 @@ LAYERS: list[set[str]] = [
         "verify",
     },
     {"cpsat"},
-    {"planning", "accuracy"},
+    {"planning", "accuracy", "importing"},
     {"report"},
     {"cli"},
     {"__main__"},

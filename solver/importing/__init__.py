@@ -1,0 +1,1 @@
+"""Price lists and model files of other tools as entries of a catalog folder."""

@@ -1,0 +1,52 @@
+"""English texts about imports; `solver.messages` says how they are used."""
+
+__all__ = ["IMPORTING"]
+
+IMPORTING = {
+    "headline.import": (
+        "{offers:,} {offers:offer|offers} of {providers} written to {out}"
+    ),
+    "headline.import.entry": "{name} written to {file}: {parameters} parameters",
+    "section.import.written": "Written",
+    "section.import.skipped": "Left out; --json lists each",
+    "section.import.assumed": "Assumed; the notes of the rows say so",
+    "section.import.warnings": "Worth a look",
+    "row.import.offers": "offers",
+    "row.import.servers": "new servers",
+    "row.import.regions": "new regions",
+    "row.import.files": "files",
+    "column.import.count": "rows",
+    "column.import.reason": "why",
+    "column.import.examples": "for instance",
+    "value.import.try": "gpuplan solve SCENARIO --catalog {out}",
+    "row.import.try": "to plan with them",
+    "import.skipped.unknown-column": "a column that is not read",
+    "import.skipped.unreadable": "a cell that cannot be read",
+    "import.skipped.cpu-only": "no GPU",
+    "import.skipped.tpu": "a TPU: not a GPU of the catalog",
+    "import.skipped.unknown-gpu": "the catalog has no such GPU",
+    "import.skipped.unknown-memory": "the catalog has no such GPU of this memory",
+    "import.skipped.part-of-a-gpu": "a part of a GPU",
+    "import.skipped.impossible-node": "no node has so many GPUs of this kind",
+    "import.skipped.no-price": "no price",
+    "import.skipped.no-accelerator-price": "a host whose GPUs have no price here",
+    "import.skipped.no-host-price": "GPUs whose host has no price here",
+    "import.skipped.attached-gpu": "GPUs that are attached to a host of one's choice",
+    "import.skipped.flexible-start": (
+        "below the spot price: a flexible start (Dynamic Workload Scheduler), not on "
+        "demand"
+    ),
+    "import.skipped.other-system": "an operating system other than Linux",
+    "import.skipped.term": "needs a term of a year or more",
+    "import.assumed.form-of-provider": (
+        "PCIe or SXM not stated: as in the provider's other servers"
+    ),
+    "import.assumed.form-of-board": (
+        "PCIe or SXM not stated: SXM, as eight make a board"
+    ),
+    "import.assumed.form-slowest": "PCIe or SXM not stated: the slower card",
+    "import.assumed.count-of-catalog": (
+        "the number of GPUs differs from the catalog's, which was taken"
+    ),
+    "import.assumed.one-node": "network between nodes not known: one node only",
+}

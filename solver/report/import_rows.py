@@ -1,0 +1,72 @@
+"""The page that tells what an import wrote, left out and assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePath
+
+from solver.importing.prices import PriceImport
+from solver.importing.quotes import Remark, grouped
+from solver.messages import sentence
+from solver.report.figures import Grid, Page, Row, Section
+
+__all__ = ["import_page"]
+
+MAX_EXAMPLES = 2
+MAX_WARNINGS = 10
+MAX_NAMES = 4
+
+
+def import_page(done: PriceImport) -> Page:
+    """Return what an import of prices did as a page."""
+    overlay = done.overlay
+    providers = overlay.providers
+    named = ", ".join(providers[:MAX_NAMES])
+    if len(providers) > MAX_NAMES:
+        named += " ..."
+    headline = sentence(
+        "headline.import", offers=len(overlay.offers), providers=named, out=done.out
+    )
+    numbers = {
+        "row.import.offers": f"{len(overlay.offers):,}",
+        "row.import.servers": f"{len(overlay.servers):,}",
+        "row.import.regions": f"{len(overlay.regions):,}",
+        "row.import.files": ", ".join(done.files),
+        "row.import.try": sentence("value.import.try", out=done.out),
+    }
+    rows = tuple(Row(sentence(key), text) for key, text in numbers.items())
+    parts: list[Section | Grid] = [Section("section.import.written", rows)]
+    if done.findings.skipped:
+        grid = _remarks("section.import.skipped", "skipped", done.findings.skipped)
+        parts.append(grid)
+    if done.findings.assumed:
+        grid = _remarks("section.import.assumed", "assumed", done.findings.assumed)
+        parts.append(grid)
+    if done.warnings:
+        told = tuple(Row("", str(issue)) for issue in done.warnings[:MAX_WARNINGS])
+        parts.append(Section("section.import.warnings", told))
+    return Page(headline, True, tuple(parts))
+
+
+def _remarks(title: str, kind: str, remarks: Iterable[Remark]) -> Grid:
+    """Return remarks as a grid, one row a reason, most frequent first."""
+    columns = ("count", "reason", "examples")
+    return Grid(
+        title,
+        tuple(sentence(f"column.import.{name}") for name in columns),
+        tuple(
+            (
+                f"{len(those):,}",
+                sentence(f"import.{kind}.{reason}"),
+                "; ".join(_example(remark) for remark in those[:MAX_EXAMPLES]),
+            )
+            for reason, those in grouped(remarks)
+        ),
+        right=(0,),
+    )
+
+
+def _example(remark: Remark) -> str:
+    """Return what a remark is about and its place, without the file's folder."""
+    place = PurePath(remark.where).name if "/" in remark.where else remark.where
+    return f"{remark.what} ({place})"

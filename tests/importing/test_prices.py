@@ -1,0 +1,148 @@
+"""Tests of writing imported prices into a catalog folder."""
+
+import filecmp
+from pathlib import Path
+
+import pytest
+
+from solver.catalog.load import load_catalog
+from solver.errors import InputError
+from solver.importing.prices import ImportOptions, import_prices
+from tests.importing.lists import AWS, GCP, GPUHUNT, LAMBDA, VANTAGE, imported, write
+
+LISTS = {
+    "skypilot": ("gcp/vms.csv", GCP),
+    "gpuhunt": ("gcp.csv", GPUHUNT),
+    "vantage": ("instances.json", VANTAGE),
+}
+
+
+@pytest.mark.parametrize("tool", LISTS)
+def test_what_is_written_reads_back(tmp_path: Path, tool: str) -> None:
+    """Tests that the folder holds the very offers, servers and regions."""
+    done = imported(tmp_path, tool, *LISTS[tool])
+    alone = load_catalog([tmp_path / "out"], shipped=False)
+    assert tuple(alone.offers.values()) == done.overlay.offers
+    assert tuple(alone.servers.values()) == done.overlay.servers
+    assert tuple(alone.regions.values()) == done.overlay.regions
+    over = load_catalog([tmp_path / "out"], environment={})
+    assert {o.id for o in done.overlay.offers} <= over.offers.keys()
+
+
+@pytest.mark.parametrize("tool", LISTS)
+def test_twice_is_the_same(tmp_path: Path, tool: str) -> None:
+    """Tests that the same files make the same bytes, also over themselves."""
+    name, content = LISTS[tool]
+    first = imported(tmp_path, tool, name, content)
+    file = tmp_path / name
+    import_prices(tool, [file], tmp_path / "again")
+    import_prices(tool, [file], tmp_path / "again", ImportOptions(update=True))
+    same, differ, odd = filecmp.cmpfiles(
+        tmp_path / "out", tmp_path / "again", first.files, shallow=False
+    )
+    assert (sorted(same), differ, odd) == (sorted(first.files), [], [])
+
+
+def test_source_and_date_of_every_row(tmp_path: Path) -> None:
+    """Tests the source and date by default, and those that are given."""
+    done = imported(tmp_path / "a", "skypilot", "aws/vms.csv", AWS)
+    entries = (*done.overlay.offers, *done.overlay.servers)
+    (source,) = {entry.source for entry in entries}
+    assert source.startswith("skypilot aws/vms.csv sha256:")
+    assert {entry.as_of for entry in entries} == {"2026-10-05"}
+    given = {"source": "our broker", "as_of": "2026-10"}
+    done = imported(tmp_path / "b", "skypilot", "aws/vms.csv", AWS, **given)
+    assert {(o.source, o.as_of) for o in done.overlay.offers} == {
+        ("our broker", "2026-10")
+    }
+
+
+def test_a_folder_is_not_overwritten_unasked(tmp_path: Path) -> None:
+    """Tests that an existing folder is refused, and left as it was."""
+    imported(tmp_path, "skypilot", "aws/vms.csv", AWS)
+    before = (tmp_path / "out/offers/aws.csv").read_bytes()
+    with pytest.raises(InputError, match="--update") as caught:
+        imported(tmp_path, "skypilot", "aws/vms.csv", AWS.replace("55.04", "50.00"))
+    assert caught.value.issues[0].code == "file-exists"
+    assert (tmp_path / "out/offers/aws.csv").read_bytes() == before
+
+
+def test_an_update_keeps_the_rest(tmp_path: Path) -> None:
+    """Tests that a second list comes beside the first, and a newer one replaces it."""
+    imported(tmp_path, "skypilot", "aws/vms.csv", AWS)
+    imported(tmp_path, "skypilot", "lambda/vms.csv", LAMBDA, update=True)
+    servers = tmp_path / "out/servers.csv"
+    owned = servers.read_text(encoding="utf-8").replace("not known.", "ours.")
+    servers.write_text(owned, encoding="utf-8")
+    (tmp_path / "out/notes.txt").write_text("mine", encoding="utf-8")
+    newer = "\n".join(AWS.splitlines()[:3]) + "\n"
+    imported(tmp_path, "skypilot", "aws/vms.csv", newer, update=True)
+    catalog = load_catalog([tmp_path / "out"], shipped=False)
+    assert {o.provider for o in catalog.offers.values()} == {"aws", "lambda"}
+    # yesterday's prices that are no longer listed are gone
+    assert {o.server for o in catalog.offers.values() if o.provider == "aws"} == {
+        "aws-p5.48xlarge"
+    }
+    assert servers.read_text(encoding="utf-8") == owned  # the owner's words stay
+    assert (tmp_path / "out/notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_all_or_nothing(tmp_path: Path) -> None:
+    """Tests that one unreadable file stops the import, every fault told."""
+    good = write(tmp_path, "lambda/vms.csv", LAMBDA)
+    short = write(
+        tmp_path, "aws/vms.csv", "InstanceType,AcceleratorNam,Region\na,b,c\n"
+    )
+    torn = write(tmp_path, "oci/vms.csv", LAMBDA.replace("H200,2.0,", ""))
+    quoted = write(tmp_path, "x/vms.csv", LAMBDA + '"open')
+    missing = tmp_path / "none.csv"
+    with pytest.raises(InputError) as caught:
+        import_prices(
+            "skypilot", [good, short, torn, quoted, missing], tmp_path / "out"
+        )
+    found = [(i.code, i.path, i.hint) for i in caught.value.issues]
+    assert found == [
+        ("missing-key", "AcceleratorName", "AcceleratorNam"),
+        ("missing-key", "AcceleratorCount", None),
+        ("missing-key", "Price", None),
+        ("wrong-columns", None, None),
+        ("csv-syntax", None, None),
+        ("file-not-found", None, None),
+    ]
+    assert str(caught.value.issues[3].where).endswith("oci/vms.csv:4:1")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["aws", "lambda", "oci", "x"]
+
+
+def test_nothing_to_import(tmp_path: Path) -> None:
+    """Tests that a list of CPU servers leaves no empty folder behind."""
+    table = "\n".join([LAMBDA.splitlines()[0], LAMBDA.splitlines()[-1]]) + "\n"
+    with pytest.raises(InputError, match="cpu-only 1") as caught:
+        imported(tmp_path, "skypilot", "lambda/vms.csv", table)
+    assert caught.value.issues[0].code == "nothing-to-import"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("date", ["yesterday", "2026-13", "26-10-01", ""])
+def test_dates(tmp_path: Path, date: str) -> None:
+    """Tests that a date that is none is refused before anything is written."""
+    with pytest.raises(InputError, match="expected a date"):
+        imported(tmp_path, "skypilot", "aws/vms.csv", AWS, as_of=date)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_broken_folder_is_left_alone(tmp_path: Path) -> None:
+    """Tests that an update into a folder with faults tells them and changes nothing."""
+    write(tmp_path, "out/offers/mine.csv", "region,server\nx,y\n")
+    with pytest.raises(InputError) as caught:
+        imported(tmp_path, "skypilot", "aws/vms.csv", AWS, update=True)
+    assert {issue.code for issue in caught.value.issues} == {"missing-key"}
+    assert [p.name for p in (tmp_path / "out/offers").iterdir()] == ["mine.csv"]
+
+
+def test_a_target_that_is_no_folder(tmp_path: Path) -> None:
+    """Tests that a file, or a place that cannot be written, is refused."""
+    write(tmp_path, "out", "a file")
+    with pytest.raises(InputError, match="this is a file"):
+        imported(tmp_path, "skypilot", "aws/vms.csv", AWS)
+    with pytest.raises(InputError, match="cannot be written"):
+        import_prices("skypilot", [tmp_path / "aws/vms.csv"], tmp_path / "out/below/it")

@@ -1,0 +1,78 @@
+"""Tests of reading ec2instances.info's instances.json."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from solver.errors import InputError
+from tests.importing.lists import VANTAGE, imported, prices, skipped
+
+
+def test_instances(tmp_path: Path) -> None:
+    """Tests prices that are text, and memory that is that of all cards."""
+    done = imported(tmp_path, "vantage", "instances.json", VANTAGE)
+    assert prices(done) == {
+        "aws/us-east-1/p4x.metal/on_demand": 27.44705,
+        "aws/us-east-1/p5.48xlarge/on_demand": 55.04,
+        "aws/us-east-1/p5.48xlarge/spot": 18.2,
+    }
+    assert skipped(done) == {
+        "other-system": ["rhel"],
+        "no-price": ["p5.48xlarge"],
+        "term": [
+            "yrTerm1Standard.noUpfront $43.16",
+            "yrTerm3Standard.allUpfront $23.7",
+        ],
+        "unknown-gpu": ["AWS Inferentia 32 GB"],
+        "cpu-only": ["m5.large"],
+    }
+    (server,) = done.overlay.servers
+    assert (server.gpu, server.vcpus, server.local_nvme_tb) == (
+        "a100-sxm-80gb",
+        None,
+        8.0,
+    )
+    notes = {offer.id: offer.note for offer in done.overlay.offers}
+    assert notes["aws/us-east-1/p5.48xlarge/spot"] == (
+        "least of the region's zones at one moment; mean 20.1; interrupted >20% a month"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "where"),
+    [
+        ("{", "json-syntax", ":1:2"),
+        ("[" * 200_000, "json-syntax", ":1:1"),
+        ("{}", "wrong-type", ":1:1"),
+        ("[]", "wrong-type", ":1:1"),
+        ('[{"instance_type": "a", "pricing": {}}, 7]', "wrong-type", "[1]"),
+        ('[{"instance_type": "p5.48xlarge"}]', "wrong-type", "[0] p5.48xlarge"),
+        ("API Name,vCPUs\np5,192\n", "json-syntax", ":1:1"),
+    ],
+)
+def test_files_that_are_none(tmp_path: Path, text: str, code: str, where: str) -> None:
+    """Tests that what is no instances.json is one clear fault."""
+    with pytest.raises(InputError) as caught:
+        imported(tmp_path, "vantage", "instances.json", text)
+    (issue,) = caught.value.issues
+    assert issue.code == code
+    assert str(issue.where).endswith(where)
+    assert not (tmp_path / "out").exists()
+
+
+def test_odd_values_are_listed(tmp_path: Path) -> None:
+    """Tests that an instance of odd values is left out and told, not a crash."""
+    odd = json.loads(json.dumps(VANTAGE[:2]))
+    odd[0]["pricing"]["us-east-1"]["linux"]["ondemand"] = "N/A"
+    odd[0]["pricing"]["us-east-1"]["linux"]["spot_min"] = -3
+    odd[0]["pricing"]["ap-south-1"] = "none"
+    odd[1]["memory"] = [1]
+    done = imported(tmp_path, "vantage", "instances.json", odd)
+    assert list(prices(done)) == ["aws/us-east-1/p4x.metal/on_demand"]
+    assert skipped(done)["unreadable"] == [
+        "pricing.ap-south-1",
+        "ondemand N/A",
+        "spot_min -3",
+        "memory [1]",
+    ]

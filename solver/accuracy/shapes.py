@@ -20,6 +20,7 @@ __all__ = ["prediction_layers", "shape_from"]
 _UNTOLD = (
     "tied_embeddings",
     "linear_bias",
+    "qkv_bias",
     "layer_norm",
     "learned_positions",
     "sliding_window",

@@ -279,6 +279,8 @@ class Architecture(Entry):
     gated: bool = True
     tied_embeddings: bool = False
     linear_bias: bool = False
+    qkv_bias: bool = False
+    """Biases on the query, key and value projections, where no other has them."""
     layer_norm: bool = False
     learned_positions: Annotated[int, Bounds(0, 1e9)] = 0
     sliding_window: Annotated[int, Bounds(0, 1e9)] = 0

@@ -23,6 +23,21 @@ Files = Annotated[
     list[Path],
     typer.Argument(metavar="FILE...", show_default=False, help="The tool's files."),
 ]
+Config = Annotated[
+    Path,
+    typer.Argument(
+        metavar="CONFIG.json", show_default=False, help="The file, or its folder."
+    ),
+]
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        "--name",
+        metavar="ID",
+        show_default=False,
+        help="Id of the entry. Default: as the model or its folder is called.",
+    ),
+]
 Out = Annotated[
     Path,
     typer.Option(
@@ -118,6 +133,36 @@ def vantage(
     Spot is the lowest of a region's zones. What cannot be taken over is told.
     """
     return _prices("vantage", files, out, update, provider, source, as_of, as_json)
+
+
+@app.command("hf", cls=PlainUsage)
+def hf(
+    config: Config,
+    out: Out,
+    name: ModelName = None,
+    update: Update = False,
+    source: SourceText = None,
+    as_of: AsOf = None,
+    as_json: AsJson = False,
+) -> int:
+    """Read a Hugging Face config.json into an architecture entry.
+
+    DIR may exist. Then 'model: NAME' in a scenario names it, with --catalog DIR.
+    """
+    from solver.importing.models import import_model
+    from solver.importing.prices import ImportOptions
+
+    options = ImportOptions(source=source, as_of=as_of, update=update)
+    done = import_model(config, out, name, options)
+    if as_json:
+        from solver.report.as_json import object_as_json
+
+        write(object_as_json("import", done.as_dict()))
+        return 0
+    from solver.report.import_rows import model_page
+
+    write_page(model_page(done))
+    return 0
 
 
 def _prices(

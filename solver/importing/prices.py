@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.catalog.load import Catalog, load_catalog
-from solver.errors import InputError, Issue, IssueLog
+from solver.errors import InputError, Issue, IssueLog, shown
 from solver.files import is_file, is_folder
 from solver.importing.folder import changed_folder, checked, write_overlay
 from solver.importing.gpuhunt import read_gpuhunt
@@ -21,7 +21,7 @@ from solver.importing.skypilot import read_skypilot
 from solver.importing.tables import Source
 from solver.importing.vantage import read_vantage
 
-__all__ = ["TOOLS", "ImportOptions", "PriceImport", "import_prices"]
+__all__ = ["TOOLS", "ImportOptions", "PriceImport", "check_date", "import_prices"]
 
 TOOLS: Mapping[str, Callable[[Source, Findings], None]] = {
     "skypilot": read_skypilot,
@@ -57,6 +57,9 @@ class ImportOptions:
     update: bool = False
 
 
+DEFAULTS = ImportOptions()
+
+
 @dataclass(frozen=True, slots=True)
 class PriceImport:
     """What an import has written, left out and assumed."""
@@ -88,7 +91,7 @@ def import_prices(
     tool: str,
     files: Sequence[Path],
     out: Path,
-    options: ImportOptions = ImportOptions(),
+    options: ImportOptions = DEFAULTS,
 ) -> PriceImport:
     """Write the prices of a tool's files into a catalog folder.
 
@@ -112,9 +115,10 @@ def import_prices(
     findings = Findings()
     quotes: list[tuple[Quote, Stamp]] = []
     log = IssueLog()
-    if options.as_of is not None and not _DATE.fullmatch(options.as_of):
-        message = f"expected a date: 2026-08-31, 2026-08 or 2026, not '{options.as_of}'"
-        log.add("wrong-value", message, "--as-of")
+    try:
+        check_date(options.as_of)
+    except InputError as error:
+        log.extend(error.issues)
     for file in files:
         try:
             source = _source(tool, file, options)
@@ -133,6 +137,19 @@ def import_prices(
         written = write_overlay(overlay, folder)
         warnings = checked(folder, str(out))
     return PriceImport(tool, out, overlay, findings, written, tuple(warnings))
+
+
+def check_date(as_of: str | None) -> None:
+    """Refuse a date of figures that is none.
+
+    Raises
+    ------
+    InputError
+        It is not written as the catalog has dates.
+    """
+    if as_of is not None and not _DATE.fullmatch(as_of):
+        message = f"expected 2026-08-31, 2026-08 or 2026, not {shown(as_of)}"
+        raise InputError([Issue("wrong-value", message, "--as-of")])
 
 
 def _known(out: Path, options: ImportOptions) -> Catalog:

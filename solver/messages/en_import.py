@@ -6,7 +6,7 @@ IMPORTING = {
     "headline.import": (
         "{offers:,} {offers:offer|offers} of {providers} written to {out}"
     ),
-    "headline.import.entry": "{name} written to {file}: {parameters} parameters",
+    "headline.import.entry": "{name} written to {file}",
     "section.import.written": "Written",
     "section.import.skipped": "Left out; --json lists each",
     "section.import.assumed": "Assumed; the notes of the rows say so",
@@ -19,7 +19,14 @@ IMPORTING = {
     "column.import.reason": "why",
     "column.import.examples": "for instance",
     "value.import.try": "gpuplan solve SCENARIO --catalog {out}",
-    "row.import.try": "to plan with them",
+    "row.import.try": "to plan with it",
+    "row.import.parameters": "parameters",
+    "row.import.active": "active a token",
+    "row.import.sizes": "sizes",
+    "value.import.model": "model: {id} in a scenario, and --catalog",
+    "note.import.replaces": (
+        "The shipped catalog has {id} too; with --catalog this entry goes before it."
+    ),
     "import.skipped.unknown-column": "a column that is not read",
     "import.skipped.unreadable": "a cell that cannot be read",
     "import.skipped.cpu-only": "no GPU",

@@ -38,6 +38,8 @@ class TransformerShape:
     gated: bool = True
     tied_embeddings: bool = False
     linear_bias: bool = False
+    qkv_bias: bool = False
+    """Biases on query, key and value alone; ``linear_bias`` has them anyway."""
     layer_norm: bool = False
     """LayerNorm (weight and bias) instead of RMSNorm (weight)."""
     learned_positions: int = 0

@@ -181,6 +181,15 @@ def _weights(shape: TransformerShape, matrices: Iterable[Matrix]) -> int:
     return sum(m.size + (m.outputs if bias else 0) for m in matrices)
 
 
+def _attention_weights(shape: TransformerShape) -> int:
+    """Weights and biases of one layer's attention."""
+    matrices = attention_matrices(shape)
+    weights = _weights(shape, matrices)
+    if shape.qkv_bias and not shape.linear_bias:
+        weights += sum(m.outputs for m in matrices if m.name in ("q", "k", "v"))
+    return weights
+
+
 def expert_width(shape: TransformerShape) -> int:
     """Inner size of one expert."""
     return shape.moe_ffn or shape.ffn
@@ -202,7 +211,7 @@ def parameters(shape: TransformerShape) -> ParameterCount:
     expert = _weights(shape, mlp_matrices(shape, width)) if moe_layers else 0
     shared = mlp_matrices(shape, width * shape.shared_experts)
     return ParameterCount(
-        attention=_weights(shape, attention_matrices(shape)) + inner_norms,
+        attention=_attention_weights(shape) + inner_norms,
         mlp=_weights(shape, mlp_matrices(shape, shape.ffn)) if dense_layers else 0,
         expert=expert,
         shared_experts=(

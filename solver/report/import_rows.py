@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePath
 
+from solver.importing.models import ModelImport
 from solver.importing.prices import PriceImport
 from solver.importing.quotes import Remark, grouped
 from solver.messages import sentence
 from solver.report.figures import Grid, Page, Row, Section
 
-__all__ = ["import_page"]
+__all__ = ["import_page", "model_page"]
 
 MAX_EXAMPLES = 2
 MAX_WARNINGS = 10
@@ -45,6 +46,33 @@ def import_page(done: PriceImport) -> Page:
     if done.warnings:
         told = tuple(Row("", str(issue)) for issue in done.warnings[:MAX_WARNINGS])
         parts.append(Section("section.import.warnings", told))
+    return Page(headline, True, tuple(parts))
+
+
+def model_page(done: ModelImport) -> Page:
+    """Return what an import of a model did as a page."""
+    entry = done.architecture
+    headline = sentence(
+        "headline.import.entry", name=entry.id, file=PurePath(done.out, done.file)
+    )
+    sizes = (
+        f"{entry.layers} x {entry.hidden:,}, {entry.heads} heads ({entry.kv_heads} "
+        f"for keys and values), vocabulary {entry.vocab:,}"
+    )
+    rows = [
+        Row(sentence("row.import.parameters"), f"{done.count.total:,}"),
+        Row(sentence("row.import.sizes"), sizes),
+        Row(sentence("row.import.try"), sentence("value.import.model", id=entry.id)),
+    ]
+    if entry.n_experts:
+        text = f"{done.count.active:,}"
+        rows.insert(1, Row(sentence("row.import.active"), text))
+    told = [Row("", entry.note)] if entry.note else []
+    if done.replaces:
+        told.append(Row("", sentence("note.import.replaces", id=entry.id)))
+    parts = [Section("section.import.written", tuple(rows))]
+    if told:
+        parts.append(Section("section.notes", tuple(told)))
     return Page(headline, True, tuple(parts))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from solver.errors import IssueLog
 from solver.scenario.json_places import KeyPlaces
 
-__all__ = ["EXPERT_KEYS", "EXPERT_TYPES", "Config", "Size"]
+__all__ = ["EXPERT_KEYS", "Config", "Size"]
 
 MAX_SIZE = 10**9
 
@@ -37,15 +37,6 @@ EXPERT_KEYS = (
     "moe_intermediate_size",
     "n_shared_experts",
 )
-EXPERT_TYPES = (
-    "mixtral",
-    "qwen2_moe",
-    "qwen3_moe",
-    "deepseek_v2",
-    "deepseek_v3",
-    "dbrx",
-)
-"""Model types whose experts are read."""
 
 
 class Size(int):
@@ -127,6 +118,11 @@ class Config:
         nested = value if isinstance(value, dict) else {}
         prefix = f"{self.prefix}{key}."
         return Config(nested, self.where, prefix, self.log, self.places)
+
+    def completed(self, usual: Mapping[str, Any]) -> Config:
+        """Return these keys, and some values where a key is missing."""
+        data = {**usual, **self.data}
+        return Config(data, self.where, self.prefix, self.log, self.places)
 
     def has_dropout(self, *keys: str) -> bool:
         """Return whether any of some dropout rates is above zero."""

@@ -89,6 +89,8 @@ class ModelSpec(Spec):
     """Whether embedding and output head share their weights."""
     linear_bias: bool = False
     """Whether linear layers have biases."""
+    qkv_bias: bool = False
+    """Whether the query, key and value projections have biases, and no others."""
     layer_norm: bool = False
     """LayerNorm (weight and bias) instead of RMSNorm (weight)."""
     learned_positions: Whole = 0

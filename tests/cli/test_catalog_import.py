@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import run
+from tests.cli.running import ROOT, run
 from tests.importing.lists import AWS, LAMBDA, write
 
 SCENARIO = """\
@@ -58,3 +58,23 @@ def test_faults(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     done = run(capsys, "catalog", "import", "skypilot", file)
     assert done.status == 2
     assert "--out" in done.err
+
+
+def test_a_model_is_planned_with(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Tests that an imported config.json is a model that a scenario can name."""
+    config = ROOT / "tests/data/configs/qwen2.5-7b.json"
+    words = ("catalog", "import", "hf", config, "--name", "Mine 7B", "--out")
+    done = run(capsys, *words, tmp_path / "o")
+    assert (done.status, done.err) == (0, "")
+    assert "7,615,616,512" in done.out
+    text = SCENARIO.replace("llama-2-7b", "mine-7b").replace("newcloud", "lambda")
+    scenario = write(tmp_path, "job.yaml", text)
+    solved = run(capsys, "solve", scenario, "--catalog", tmp_path / "o", "--json")
+    assert solved.data["plan"]["provider"] == "lambda"
+    again = run(capsys, *words, tmp_path / "o", "--json")
+    assert again.status == 2
+    assert [error["code"] for error in again.data["errors"]] == ["file-exists"]
+    again = run(capsys, *words, tmp_path / "o", "--json", "--update")
+    assert again.data["import"]["parameters"] == 7_615_616_512

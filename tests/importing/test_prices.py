@@ -125,7 +125,7 @@ def test_nothing_to_import(tmp_path: Path) -> None:
 @pytest.mark.parametrize("date", ["yesterday", "2026-13", "26-10-01", ""])
 def test_dates(tmp_path: Path, date: str) -> None:
     """Tests that a date that is none is refused before anything is written."""
-    with pytest.raises(InputError, match="expected a date"):
+    with pytest.raises(InputError, match="expected 2026-08-31"):
         imported(tmp_path, "skypilot", "aws/vms.csv", AWS, as_of=date)
     assert not (tmp_path / "out").exists()
 

@@ -120,8 +120,6 @@ def _entry(row: Mapping[str, str], name: str, taken: dict[str, str]) -> dict[str
         notes = notes[-1:]
     elif name == "gpt3-13b":
         notes = notes[:1]
-    if row["linear_bias"] == "qkv only":
-        notes.append("Bias on the query, key and value projections only; not counted.")
     if name in _TOPK:
         notes.append("Experts per token not in the source: 8 is an estimate.")
     if row["pos_emb"] == "alibi":
@@ -148,6 +146,7 @@ def _entry(row: Mapping[str, str], name: str, taken: dict[str, str]) -> dict[str
         "gated": row["gated_mlp"] == "True",
         "tied_embeddings": row["tied_embeddings"] == "yes",
         "linear_bias": row["linear_bias"] == "yes",
+        "qkv_bias": row["linear_bias"] == "qkv only" or None,
         "layer_norm": row["norm"] == "LayerNorm",
         "learned_positions": positions or None,
         "sliding_window": window or None,

@@ -289,12 +289,14 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
     active = goodput.expected_s
     late = late_s(active, goodput.variance_s2, arrays.sigma, setting.z)
     bill = _Bill(setting, arrays, run.tier, rows)
-    billed = billed_seconds(active, fixed, arrays.unit_s, arrays.sigma)
+    units, term = arrays.unit_s, arrays.term_s
+    billed = billed_seconds(active, fixed, units, arrays.sigma, term)
     # at a confidence the bill is of that very finish, not an expectation
-    billed_limit = billed_seconds(late, fixed, arrays.unit_s, 0.0 * arrays.sigma)
-    compute, store = bill.parts(billed, waiting + active)
+    billed_limit = billed_seconds(late, fixed, units, 0.0 * arrays.sigma, term)
+    stored = fixed + overheads.queue_s  # nothing is stored before nodes are there
+    compute, store = bill.parts(billed, stored + active)
     cost = compute + store + arrays.egress_usd
-    at_limit = sum(bill.parts(billed_limit, waiting + late)) + arrays.egress_usd
+    at_limit = sum(bill.parts(billed_limit, stored + late)) + arrays.egress_usd
     return CandidateTable(
         option=run.option,
         tier=run.tier,

@@ -32,7 +32,11 @@ def _normal_quantiles(count: int) -> FloatArray:
 
 
 def billed_seconds(
-    active_s: FloatArray, fixed_s: float, unit_s: FloatArray, sigma: FloatArray
+    active_s: FloatArray,
+    fixed_s: float,
+    unit_s: FloatArray,
+    sigma: FloatArray,
+    term_s: FloatArray | float = 0.0,
 ) -> FloatArray:
     """Expected seconds that are paid for, (n,).
 
@@ -46,26 +50,40 @@ def billed_seconds(
         Length of a billing unit, (n,); 0 for billing to the second.
     sigma
         Relative spread of ``active_s`` (standard deviation of its logarithm), (n,).
+    term_s
+        Seconds that are paid for at least, (n,).
 
     Returns
     -------
     ndarray
-        ``E[ceil((fixed + active * e^(sigma z)) / unit)] * unit``; the expectation of
-        the rounded bill, not the rounded expectation: 0.97 month with 8 % spread
-        costs 1.35 months.
+        ``E[max(term, ceil(T / unit) * unit)]`` with ``T = fixed + active e^(sigma z)``:
+        the expectation of the bill, not the bill of the expectation: 0.97 month with
+        8 % spread costs 1.35 months.
+
+    Notes
+    -----
+    Without units ``T`` is scaled to the mean ``fixed + active``, so that a term that
+    every finish passes changes nothing. The bill grows with ``active``, with ``term``
+    and is never below ``max(term, fixed + active)``, as Jensen's inequality has it.
     """
     exact = np.asarray(active_s + fixed_s, dtype=np.float64)
-    whole = np.flatnonzero(unit_s > 0)
-    if not len(whole):
+    terms = np.broadcast_to(np.asarray(term_s, dtype=np.float64), exact.shape)
+    uneven = np.flatnonzero((unit_s > 0) | (terms > 0))
+    if not len(uneven):
         return exact
     quantiles = _normal_quantiles(_SLICES if sigma.any() else 1)
-    active, unit, spread = active_s[whole], unit_s[whole], sigma[whole]
-    units = np.zeros(len(whole))
+    active, unit, spread = active_s[uneven], unit_s[uneven], sigma[uneven]
+    by_unit = unit > 0
+    whole = np.where(by_unit, unit, 1.0)
+    mean = sum(np.exp(spread * z) for z in quantiles) / len(quantiles)
+    active = np.where(by_unit, active, active / mean)
+    total = np.zeros(len(uneven))
     for z in quantiles:
+        run = fixed_s + active * np.exp(spread * z)
         # 1e-9: a finish that is a whole number of units must not pay one more.
-        passed = np.ceil((fixed_s + active * np.exp(spread * z)) / unit - 1e-9)
-        units += np.maximum(passed, 1.0)
-    exact[whole] = units * unit / len(quantiles)
+        units = np.maximum(np.ceil(run / whole - 1e-9), 1.0)
+        total += np.maximum(np.where(by_unit, units * whole, run), terms[uneven])
+    exact[uneven] = total / len(quantiles)
     return exact
 
 

@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from solver.catalog.supply import Stock, stock_by_date, storage_options
+from solver.catalog.inventory import Stock, stock_by_date
+from solver.catalog.supply import storage_options
 from solver.hardware import precision_supported
-from solver.units import DAY
+from solver.units import DAY, HOUR
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
@@ -34,14 +35,31 @@ class Option:
     network: NetworkTier | None
     usd_per_node_hour: float
     """After negotiated discounts."""
-    max_nodes: int
+    stock_nodes: int
     stock_known: bool
     storage: tuple[StorageTier, ...]
     """Allowed tiers, one at least."""
+    cluster_nodes: int | None = None
+    """Most nodes on one fabric; None: no limit is known."""
+    fewer_nodes: int = 0
+    """Nodes that the offer has on an earlier day already: so few need not wait."""
     start: date | None = None
-    """Day on which the nodes are delivered; None: they are there today."""
+    """Day on which the nodes can be used; None: today."""
     wait_s: float = 0.0
-    """Seconds from the plan's day 0 until then."""
+    """Seconds from the order, the plan's day 0, until then."""
+    term_s: float = 0.0
+    """Seconds that are paid for at least."""
+
+    @property
+    def max_nodes(self) -> int:
+        """Most nodes that one job can have of it from that day on."""
+        limits = (self.stock_nodes, self.cluster_nodes)
+        return min(limit for limit in limits if limit is not None)
+
+    @property
+    def min_nodes(self) -> int:
+        """Fewest nodes that are rented out, or worth waiting for."""
+        return max(1, self.offer.min_nodes, self.fewer_nodes + 1)
 
 
 @dataclass(frozen=True)
@@ -56,6 +74,8 @@ class OptionSet:
     total: int
     removed: Mapping[str, int] = field(default_factory=dict)
     alone: Mapping[str, int] = field(default_factory=dict)
+    supply_rules: frozenset[str] = frozenset()
+    """Rules of supply, beside stock, that some offer states something for."""
 
 
 def price_after_discount(scenario: Scenario, offer: Offer, gpu_id: str) -> float:
@@ -130,9 +150,18 @@ SET_RULES: Mapping[str, Callable[[Option, Scenario], bool]] = {
     "network": _network_allowed,
     "storage": lambda o, _: bool(o.storage),
     "purchase": lambda o, s: o.offer.purchase in allowed_purchase(s),
-    "stock": lambda o, _: o.max_nodes >= max(o.offer.min_nodes, 1),
+    "stock": lambda o, _: o.stock_nodes >= max(o.offer.min_nodes, 1),
+    "cluster": lambda o, _: (o.cluster_nodes or o.offer.min_nodes) >= o.offer.min_nodes,
 }
 """Rule id to 'this option satisfies it', in the order of RULES."""
+
+
+SUPPLY_RULES: Mapping[str, Callable[[Offer], Any]] = {
+    "cluster": lambda offer: offer.max_nodes_per_cluster,
+    "lead_time": lambda offer: offer.lead_time_days,
+    "term": lambda offer: offer.min_term_hours,
+}
+"""Rule id to what an offer states for it; none or zero is no limit."""
 
 
 def _allowed_storage(
@@ -150,22 +179,30 @@ def _variants(offer: Offer, scenario: Scenario, catalog: Catalog) -> list[Option
     tiers = storage_options(catalog, offer, server)
     unknown, today = scenario.stock_unknown_nodes, scenario.start_date
     floor = scenario.stock_at_least if server.network else 0
-    return [
-        Option(
+    stated = {name: get(offer) for name, get in SUPPLY_RULES.items()}
+    stated |= dict.fromkeys(scenario.lifted, 0)
+    found: list[Option] = []
+    for stock in stock_by_date(
+        catalog, offer, server, unknown, today, stated["lead_time"]
+    ):
+        option = Option(
             offer=offer,
             server=server,
             gpu=catalog.gpus[server.gpu],
             country=region.country if region else None,
             network=catalog.networks[server.network] if server.network else None,
             usd_per_node_hour=price,
-            max_nodes=max(stock.nodes, floor),
+            stock_nodes=max(stock.nodes, floor),
             stock_known=stock.known,
             storage=_allowed_storage(tiers, scenario),
+            cluster_nodes=stated["cluster"] or None,
+            fewer_nodes=found[-1].max_nodes if found else 0,
             start=stock.start,
             wait_s=_wait_s(stock, today),
+            term_s=stated["term"] * HOUR,
         )
-        for stock in stock_by_date(catalog, offer, server, unknown, today)
-    ]
+        found.append(option)
+    return found
 
 
 def _wait_s(stock: Stock, today: date) -> float:
@@ -181,16 +218,21 @@ def gather_options(scenario: Scenario, catalog: Catalog) -> OptionSet:
     usable: list[Option] = []
     removed: Counter[str] = Counter()
     alone: Counter[str] = Counter()
+    stated: set[str] = set()
     for offer_id in sorted(catalog.offers):
+        offer = catalog.offers[offer_id]
+        stated |= {name for name, get in SUPPLY_RULES.items() if get(offer)}
         broken: list[str] = []
         found = len(usable)
-        for option in _variants(catalog.offers[offer_id], scenario, catalog):
+        for option in _variants(offer, scenario, catalog):
             broken = [r for r, ok in SET_RULES.items() if not ok(option, scenario)]
-            if not broken:
+            if not broken and option.min_nodes <= option.max_nodes:
                 usable.append(option)
         if len(usable) > found:
             continue
         removed[broken[0]] += 1
         if len(broken) == 1:
             alone[broken[0]] += 1
-    return OptionSet(tuple(usable), len(catalog.offers), removed, alone)
+    total = len(catalog.offers)
+    rules = frozenset(stated - scenario.lifted)
+    return OptionSet(tuple(usable), total, removed, alone, rules)

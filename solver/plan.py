@@ -100,13 +100,23 @@ class Plan:
     provenance: dict[str, str]
     warnings: tuple[Message, ...]
     billing_unit: str = "second"
+    """second, hour or month: whole units are paid."""
     confidence: float = 0.5
     """Probability with which deadline, budget and floors are to hold."""
     duration_at_confidence_days: float | None = None
     """What the deadline is held against; the expected duration at 0.5."""
     cost_at_confidence_usd: float | None = None
     """What the budget is held against; the expected cost at 0.5."""
-    """second, hour or month: whole units are paid."""
+    order_date: str = ""
+    """Day 0: what deadline and waits are counted from."""
+    lead_time_days: int = 0
+    """Days from the order until nodes can be used, unpaid."""
+    min_term_hours: float = 0.0
+    """Hours of each node that are paid for at least."""
+    unused_term_usd: float = 0.0
+    """Part of the rent that is paid for time beyond the expected run."""
+    cluster_nodes: int | None = None
+    """Most nodes on one fabric of the offer; None: no limit is known."""
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as the JSON contract has it; warnings become sentences."""

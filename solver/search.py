@@ -105,14 +105,15 @@ class _Search:
 
     def class_bound(self, group: HardwareClass) -> float:
         """Objective that no layout on this hardware can undercut."""
-        cost, duration = ideal_bounds(self.setting, group)
+        cost, _ = ideal_bounds(self.setting, group)
+        duration = ideal_finish_s(self.setting, group)
         return float(self._key(np.array([cost]), np.array([duration]))[0])
 
     def hopeless(self, group: HardwareClass) -> bool:
         """Whether even ideal use of all of a class's nodes breaks a limit."""
         cost, duration = ideal_bounds(self.setting, group)
-        overheads, limits = self.setting.scenario.overheads, self.limits
-        late = duration * group.spread_factor + overheads.setup_s + overheads.queue_s
+        limits = self.limits
+        late = ideal_finish_s(self.setting, group, group.spread_factor)
         if limits.deadline_s is not None and late > limits.deadline_s * LENIENCY:
             return True
         cheapest = cost * min(group.spread_factor, 1.0)
@@ -159,9 +160,10 @@ class _Search:
         overheads = setting.scenario.overheads
         stretch = 1.0 + overheads.evaluation_fraction
         active = step * lattice.steps * (ROUNDING * stretch)
-        fixed = overheads.setup_s + overheads.queue_s
-        billed = (active + overheads.setup_s) / HOUR
-        cost = layouts.nodes * self._cheapest(group, layouts.nodes) * billed
+        nodes = np.minimum(layouts.nodes, group.max_nodes)  # more are not looked at
+        fixed = overheads.setup_s + overheads.queue_s + soonest_s(setting, group, nodes)
+        hours = (active + overheads.setup_s) / HOUR
+        cost = layouts.nodes * least_rent(setting, group, nodes, hours)
         possible = np.ones(len(layouts), dtype=bool)
         factor = group.spread_factor
         if self.limits.deadline_s is not None:
@@ -173,15 +175,6 @@ class _Search:
             floor = self.limits.min_tokens_per_s * step * factor * ROUNDING
             possible &= tokens >= floor
         return self._key(cost, active + fixed) * ROUNDING, possible
-
-    def _cheapest(self, group: HardwareClass, nodes: IntArray) -> FloatArray:
-        """Lowest price a node-hour among options that have so many nodes, (n,)."""
-        arrays = self.setting.arrays.take(group.options)
-        order = np.argsort(arrays.max_nodes, kind="stable")
-        most = arrays.max_nodes[order]
-        price = np.minimum.accumulate(arrays.usd_per_node_hour[order][::-1])[::-1]
-        place = np.minimum(np.searchsorted(most, nodes, side="left"), len(most) - 1)
-        return np.asarray(price[place])
 
     def _best_first(
         self, index: int, lattice: Lattice, rows: IntArray, key: FloatArray
@@ -245,10 +238,61 @@ class _Search:
         self.parts.append(kept)
 
 
+def least_where_enough(
+    values: FloatArray, most: IntArray, nodes: IntArray
+) -> FloatArray:
+    """Least of ``values`` (m,) among those with ``most >= nodes``, else inf, (n,)."""
+    order = np.argsort(most, kind="stable")
+    least = np.minimum.accumulate(values[order][::-1])[::-1]
+    place = np.searchsorted(most[order], nodes, side="left")
+    return np.asarray(np.append(least, np.inf)[place])
+
+
+def least_rent(
+    setting: Setting, group: HardwareClass, nodes: IntArray, hours: FloatArray
+) -> FloatArray:
+    """Rent of a node, USD, that no offer with so many nodes undercuts, (n,).
+
+    An offer's expected bill is at least its price for its term, and at least its price
+    for the expected hours: the least, over terms, of the least price of offers with
+    that term times the larger of both.
+    """
+    arrays = setting.arrays.take(group.options)
+    least = np.full(len(nodes), np.inf)
+    for term_s in np.unique(arrays.term_s):
+        same = arrays.term_s == term_s
+        price = least_where_enough(
+            arrays.usd_per_node_hour[same], arrays.max_nodes[same], nodes
+        )
+        least = np.minimum(least, price * np.maximum(hours, term_s / HOUR))
+    return least
+
+
+def soonest_s(setting: Setting, group: HardwareClass, nodes: IntArray) -> FloatArray:
+    """Seconds until any offer has so many nodes, at least, (n,)."""
+    arrays = setting.arrays.take(group.options)
+    return least_where_enough(arrays.wait_s, arrays.max_nodes, nodes)
+
+
+def ideal_finish_s(
+    setting: Setting, group: HardwareClass, spread_factor: float = 1.0
+) -> float:
+    """Seconds from order to finish that no layout on this hardware can undercut.
+
+    Each offer's wait, and the ideal time on all of its nodes; the soonest counts.
+    """
+    _, training_s = ideal_bounds(setting, group)
+    arrays, overheads = setting.arrays.take(group.options), setting.scenario.overheads
+    active = training_s * group.max_nodes / arrays.max_nodes * spread_factor
+    soonest = float((arrays.wait_s + active).min())
+    return soonest + overheads.setup_s + overheads.queue_s
+
+
 def ideal_bounds(setting: Setting, group: HardwareClass) -> tuple[float, float]:
     """Cost (USD) and time (s) that no layout on this hardware can undercut.
 
-    All model FLOPs at the best sustained rate of the GPU, on all its nodes at once.
+    All model FLOPs at the best sustained rate of the GPU, on all its nodes at once; a
+    term is paid for one node at least.
     """
     flops = model_flops_per_token(setting.shape, setting.job) * setting.job.tokens
     hardware = group.hardware
@@ -259,10 +303,10 @@ def ideal_bounds(setting: Setting, group: HardwareClass) -> tuple[float, float]:
     )
     gpu_s = flops / rate * ROUNDING
     gpus_per_node = group.node_kind[0]
-    price = float(setting.arrays.usd_per_node_hour[group.options].min())
-    return gpu_s / HOUR * price / gpus_per_node, gpu_s / (
-        group.max_nodes * gpus_per_node
-    )
+    arrays = setting.arrays.take(group.options)
+    node_hours = np.maximum(gpu_s / gpus_per_node, arrays.term_s * ROUNDING) / HOUR
+    cost = float((arrays.usd_per_node_hour * node_hours).min())
+    return cost, gpu_s / (group.max_nodes * gpus_per_node)
 
 
 def within_limits(table: CandidateTable, limits: SearchLimits) -> BoolArray:

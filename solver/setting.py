@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from solver.scenario.scenario import Scenario
 
 TIB = 2**40
+NO_LIMIT = 2**31
+"""More nodes than anyone has."""
 
 HardwareKey = tuple[str, int, str, str, float, bool, int, str, float]
 """All of a server that the physics sees."""
@@ -54,6 +56,10 @@ class OptionArrays:
     usd_per_node_hour: FloatArray
     min_nodes: IntArray
     max_nodes: IntArray
+    """Most nodes that one job can have, by all that limits them."""
+    stock_nodes: IntArray
+    cluster_nodes: IntArray
+    """Most nodes on one fabric; beyond any number where no limit is known."""
     unit_s: FloatArray
     """Billing unit, seconds; 0: by the second."""
     gpu_rate: FloatArray
@@ -63,7 +69,9 @@ class OptionArrays:
     egress_usd: FloatArray
     """Price of bringing the data set there, once."""
     wait_s: FloatArray
-    """Seconds until the nodes are delivered."""
+    """Seconds until the nodes can be used."""
+    term_s: FloatArray
+    """Seconds that are paid for at least."""
     host_bytes: FloatArray
     """Host memory of a node; inf where it is not known."""
     sigma: FloatArray
@@ -202,8 +210,12 @@ class Setting:
         rates = [failure_rates(self.catalog, o) for o in options]
         return OptionArrays(
             usd_per_node_hour=column([o.usd_per_node_hour for o in options]),
-            min_nodes=column([o.offer.min_nodes for o in options], np.int64),
+            min_nodes=column([o.min_nodes for o in options], np.int64),
             max_nodes=column([o.max_nodes for o in options], np.int64),
+            stock_nodes=column([o.stock_nodes for o in options], np.int64),
+            cluster_nodes=column(
+                [o.cluster_nodes or NO_LIMIT for o in options], np.int64
+            ),
             unit_s=column([UNIT_S[o.offer.billing_unit] for o in options]),
             gpu_rate=column([gpu for gpu, _ in rates]),
             node_rate=column([node for _, node in rates]),
@@ -216,6 +228,7 @@ class Setting:
                 ]
             ),
             wait_s=column([o.wait_s for o in options]),
+            term_s=column([o.term_s for o in options]),
             host_bytes=column(
                 [o.server.ram_gb * GB if o.server.ram_gb else math.inf for o in options]
             ),

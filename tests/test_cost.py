@@ -82,3 +82,63 @@ def test_storage_pays_at_least_the_smallest_size() -> None:
 def test_weighted_objective_is_in_dollars() -> None:
     """Tests cost weight and dollars a day."""
     assert weighted_usd(100.0, 2 * 86_400.0, 1.0, 500.0) == pytest.approx(1100.0)
+
+
+def test_a_term_is_paid_even_if_the_run_is_shorter() -> None:
+    """Tests that 10 days of a 30-day term pay 30, and 40 days pay 40."""
+    runs = np.array([10.0, 40.0]) * 24 * HOUR
+    zero, term = np.zeros(2), 30 * 24 * HOUR
+    billed = billed_seconds(runs, 0.0, zero, zero, term)
+    assert billed / (24 * HOUR) == pytest.approx([30.0, 40.0])
+
+
+def test_a_term_holds_beside_units() -> None:
+    """Tests max(term, whole months): 3 months of term, runs of 1.5 and 3.2 months."""
+    runs = np.array([1.5, 3.2]) * MONTH_S
+    unit = np.full(2, MONTH_S)
+    billed = billed_seconds(runs, 0.0, unit, np.zeros(2), 3 * MONTH_S)
+    assert billed / MONTH_S == pytest.approx([3.0, 4.0])
+
+
+def test_an_expected_bill_with_a_term_by_quadrature() -> None:
+    """Tests E[max(term, T)] against a fine grid over the spread of the finish."""
+    from statistics import NormalDist
+
+    active, sigma, fixed = 100 * HOUR, 0.1, 4 * HOUR
+    grid = [NormalDist().inv_cdf((i + 0.5) / 20_001) for i in range(20_001)]
+    factors = np.exp(sigma * np.array(grid))
+    factors /= factors.mean()
+    for hours in (50.0, 95.0, 104.0, 110.0, 200.0):
+        billed = billed_seconds(
+            one(active), fixed, one(0.0), one(sigma), one(hours * HOUR)
+        )
+        exact = np.maximum(hours * HOUR, fixed + active * factors).mean()
+        assert billed[0] == pytest.approx(exact, rel=2e-3)
+    surely = billed_seconds(one(active), fixed, one(0.0), one(sigma), one(HOUR))
+    assert surely[0] == pytest.approx(active + fixed), "a term that all runs pass"
+    never = billed_seconds(one(active), fixed, one(0.0), one(sigma), one(500 * HOUR))
+    assert never[0] == pytest.approx(500 * HOUR), "a term that no run passes"
+
+
+@given(
+    active=st.floats(1.0, 1e8),
+    more=st.floats(0.0, 1e7),
+    unit=st.sampled_from([0.0, HOUR, MONTH_S]),
+    sigma=st.floats(0.0, 0.4),
+    term=st.floats(0.0, 1e8),
+    longer=st.floats(0.0, 1e7),
+)
+def test_bills_grow_with_run_and_term_and_keep_their_bound(
+    active: float, more: float, unit: float, sigma: float, term: float, longer: float
+) -> None:
+    """Tests both directions, and the bound on which the search relies."""
+
+    def billed(run: float, term_s: float) -> float:
+        bill = billed_seconds(one(run), 60.0, one(unit), one(sigma), one(term_s))
+        return float(bill[0])
+
+    here = billed(active, term)
+    assert billed(active + more, term) >= here * (1 - 1e-9)
+    assert billed(active, term + longer) >= here * (1 - 1e-9)
+    assert here >= max(term, active + 60.0) * (1 - 1e-9)
+    assert billed(active, 0.0) <= here * (1 + 1e-9)

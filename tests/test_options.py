@@ -279,3 +279,60 @@ def test_notices_come_with_the_scenario() -> None:
     told = [n for n in job([A, H]).notices if n.id == "notice.offer.network"]
     assert [n.values["offer"] for n in told] == ["a", "h"]
     assert all(isinstance(n, Message) and n.text for n in told)
+
+
+def starts(offer: dict[str, Any]) -> list[tuple[str | None, int, int]]:
+    """Day, fewest and most nodes of each option of an offer."""
+    return [
+        (o.start.isoformat() if o.start else None, o.min_nodes, o.max_nodes)
+        for o in options([offer]).options
+    ]
+
+
+CALENDAR: dict[str, Any] = {
+    **{k: v for k, v in A.items() if k != "max_nodes"},
+    "available": [
+        {"nodes": 2},
+        {"from": "2026-12-11", "nodes": 3},
+        {"from": "2027-01-01", "nodes": 4},
+    ],
+}
+"""2 nodes on 2026-12-01, 5 from the 11th on, 9 in the new year."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "wanted"),
+    [
+        ({}, [(None, 1, 2), ("2026-12-11", 3, 5), ("2027-01-01", 6, 9)]),
+        (
+            {"lead_time": "5 days"},
+            [("2026-12-06", 1, 2), ("2026-12-11", 3, 5), ("2027-01-01", 6, 9)],
+        ),
+        ({"lead_time": "10 days"}, [("2026-12-11", 1, 5), ("2027-01-01", 6, 9)]),
+        ({"lead_time": "60 days"}, [("2027-01-30", 1, 9)]),
+        ({"max_nodes_per_cluster": 4}, [(None, 1, 2), ("2026-12-11", 3, 4)]),
+        ({"max_nodes_per_cluster": 2}, [(None, 1, 2)]),
+        ({"max_nodes": 6}, [(None, 1, 2), ("2026-12-11", 3, 5), ("2027-01-01", 6, 6)]),
+        ({"min_nodes": 4}, [("2026-12-11", 4, 5), ("2027-01-01", 6, 9)]),
+    ],
+)
+def test_each_start_is_worth_waiting_for(
+    changes: dict[str, Any], wanted: list[tuple[str | None, int, int]]
+) -> None:
+    """Tests start = max(order + lead time, delivery), and the nodes new then."""
+    assert starts({**CALENDAR, **changes}) == wanted
+
+
+def test_a_cluster_too_small_is_its_own_reason() -> None:
+    """Tests that a stock of 9 nodes fails on the fabric, not on the stock."""
+    supply = {**CALENDAR, "min_nodes": 2, "max_nodes_per_cluster": 2}
+    found = options([supply], constraints={"countries": ["SG"]})
+    assert [o.cluster_nodes for o in found.options] == [2]
+    assert found.supply_rules == {"cluster"}
+
+
+def test_rules_of_supply_that_offers_state() -> None:
+    """Tests that what no offer states is not in force."""
+    assert options([A]).supply_rules == frozenset()
+    offer = {**A, "lead_time": 3, "min_term": "1 month"}
+    assert options([offer]).supply_rules == {"lead_time", "term"}

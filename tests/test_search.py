@@ -17,6 +17,7 @@ from solver.search import (
     SearchResult,
     _Search,
     ideal_bounds,
+    least_rent,
     limits_of,
     search,
     within_limits,
@@ -125,7 +126,8 @@ def test_the_cheapest_price_is_of_offers_with_enough_nodes() -> None:
     middle = {**A100, "name": "m", "usd_per_gpu_hour": 2.0, "max_nodes": 4}
     setting = toy(small, large, middle)
     (group,) = setting.classes
-    found = work_of(setting)._cheapest(group, np.array([1, 2, 3, 4, 5, 8]))
+    nodes = np.array([1, 2, 3, 4, 5, 8])
+    found = least_rent(setting, group, nodes, np.ones(6))
     assert list(found) == [8.0, 8.0, 16.0, 16.0, 24.0, 24.0]
 
 
@@ -325,3 +327,62 @@ def test_progress_ends_at_one() -> None:
     search(toy(A100, H100), NONE, 100.0, lambda _, share: shares.append(share))
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
+
+
+TERMS: list[dict[str, Any]] = [
+    {"min_term": "5 hours", "usd_per_gpu_hour": 1.0},
+    {"min_term": "90 days", "usd_per_gpu_hour": 0.01, "purchase": "reserved"},
+    {
+        "max_nodes": None,
+        "available": [{"nodes": 1}, {"from": "2026-12-03", "nodes": 3}],
+    },
+    {"lead_time": "2 days", "max_nodes_per_cluster": 2, "usd_per_gpu_hour": 0.5},
+    {"usd_per_gpu_hour": None, "usd_per_node_month": 3000, "min_term": "3 months"},
+]
+"""Offers of the same nodes with terms, deliveries, lead times and fabrics."""
+
+
+@pytest.mark.parametrize("objective", ["cost", "time", {"cost": 1, "usd_per_day": 900}])
+@pytest.mark.parametrize("confidence", [0.2, 0.5, 0.9])
+def test_bounds_hold_with_terms_and_waits(objective: Any, confidence: float) -> None:
+    """Tests class and layout bounds, and 'hopeless', on offers of every kind of term.
+
+    By every subset of three of the offers, so that none hides behind another.
+    """
+    named = [{**A100, "name": f"t{i}", **more} for i, more in enumerate(TERMS)]
+    for left in range(len(named)):
+        chosen = named[left:][:3] or named[:1]
+        setting = toy(
+            *chosen, objective=objective, constraints={"confidence": confidence}
+        )
+        (group,) = setting.classes
+        table = all_candidates(setting)
+        values = objective_values(setting, table)
+        work = work_of(setting)
+        lattice = setting.space.lattice(group.node_kind)
+        key, _ = work._bounds(group, lattice)
+        assert work.class_bound(group) <= values.min() * (1 + 1e-12)
+        bound = {
+            str(lattice.layouts.row(i)): key[i] for i in range(0, len(lattice), 11)
+        }
+        for i in range(0, len(table), 7):
+            name = str(table.layouts.row(i))
+            assert bound.get(name, 0.0) <= values[i] * (1 + 1e-12)
+        cost, training = ideal_bounds(setting, group)
+        assert cost <= table.compute_usd.min() * (1 + 1e-12)
+        assert training <= table.training_s.min()
+        soonest = float(table.duration_limit_s.min())
+        cheapest = float(table.cost_limit_usd.min())
+        assert not work_of(setting, SearchLimits(soonest)).hopeless(group)
+        assert not work_of(setting, SearchLimits(None, cheapest)).hopeless(group)
+        for limits in (SearchLimits(soonest), SearchLimits(None, cheapest)):
+            assert search(setting, limits).table is not None
+
+
+def test_a_delivery_after_the_deadline_is_hopeless_before_any_layout() -> None:
+    """Tests that the wait for the nodes is in the bound on the finish."""
+    late = {**A100, "lead_time": "9 days"}
+    setting = toy(late)
+    (group,) = setting.classes
+    assert work_of(setting, SearchLimits(9 * 86_400)).hopeless(group)
+    assert not work_of(setting, SearchLimits(30 * 86_400)).hopeless(group)

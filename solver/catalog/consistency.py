@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from solver.catalog.bounds import FRAMEWORK_CONSTANTS
 from solver.catalog.calibration_checks import check_calibration, generations_of
+from solver.catalog.inventory import supply_faults
 from solver.catalog.load import PARTS
 from solver.errors import Issue, nearest, shown
 
@@ -279,6 +280,14 @@ def check_spot_prices(catalog: Catalog) -> Iterator[Issue]:
             yield Issue("spot-not-cheaper", message, where, offer.id)
 
 
+def check_offer_terms(catalog: Catalog) -> Iterator[Issue]:
+    """Yield offers whose nodes and terms contradict each other."""
+    for offer in catalog.offers.values():
+        for field, message in supply_faults(offer):
+            where = catalog.where("offers", offer.id, field)
+            yield Issue("impossible-value", message, where, f"{offer.id}.{field}")
+
+
 def check_standard_servers(catalog: Catalog) -> Iterator[Issue]:
     """Yield GPUs with two standard servers of one size."""
     seen: dict[tuple[str, int], str] = {}
@@ -318,6 +327,7 @@ CHECKS: tuple[Callable[[Catalog], Iterable[Issue]], ...] = (
     check_impossible_gpus,
     check_impossible_servers,
     check_standard_servers,
+    check_offer_terms,
     check_storage,
     check_spot_prices,
     check_price_outliers,

@@ -7,6 +7,7 @@ that of an earlier one: the shipped catalog, the folders of the environment vari
 Nothing is read before it is asked for, and architectures only one by one.
 """
 
+import math
 import os
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
+from solver.catalog.inventory import term_code
 from solver.catalog.reading import (
     Folder,
     Part,
@@ -54,11 +56,21 @@ EntryT = TypeVar("EntryT", bound=Entry)
 
 
 def _complete_offer(data: dict[str, Any]) -> None:
-    """Name an offer by its region, server and purchase kind unless it has a name."""
+    """Name an offer by region, server, purchase kind and term unless it has a name."""
     region = str(data.get("region", ""))
     data.setdefault("provider", region.split("/")[0])
     server = str(data.get("server", "")).removeprefix(f"{data['provider']}-")
-    data.setdefault("id", f"{region}/{server}/{data.get('purchase', '')}")
+    kind = f"{data.get('purchase', '')}{_term_suffix(data.get('min_term_hours'))}"
+    data.setdefault("id", f"{region}/{server}/{kind}")
+
+
+def _term_suffix(written: Any) -> str:
+    """Return how the id of an offer tells its term; nothing where there is none."""
+    try:
+        hours = float(written or 0)
+    except (TypeError, ValueError):
+        return ""  # told when the value is read
+    return f"-{term_code(hours)}" if 0 < hours < math.inf else ""
 
 
 def _complete_region(data: dict[str, Any]) -> None:

@@ -248,7 +248,15 @@ class Offer(Entry):
     max_nodes: bounds.Nodes | None = None
     """Known stock, nodes; None: not known."""
     min_nodes: bounds.NodesOrMore = 1
+    max_nodes_per_cluster: bounds.NodesOrMore | None = None
+    """Most nodes on one fabric, which is what a job can use, whatever the stock; None:
+    not known to be limited."""
     available: tuple[Delivery, ...] = ()
+    lead_time_days: bounds.LeadDays = 0
+    """Days from the order until nodes can be used; they are not billed."""
+    min_term_hours: bounds.TermHours = 0.0
+    """Hours that are paid for at least, as committed to: 730 a month, 8,760 a year,
+    26,280 three years."""
     marketplace: bool = False
     """A marketplace's or broker's quote: one node unless stock is known."""
     storage: tuple[str, ...] | None = None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol
 
@@ -31,9 +29,6 @@ __all__ = [
     "merged_catalog",
     "slowest_local_drive",
     "standard_server",
-    "Stock",
-    "stock_by_date",
-    "stock_limit",
     "storage_options",
 ]
 
@@ -104,71 +99,6 @@ def merged_catalog(catalog: Catalog, supply: Supply) -> Catalog:
         storage=supply.storage,
         regions=regions,
     )
-
-
-def stock_limit(
-    catalog: Catalog,
-    offer: Offer,
-    server: Server,
-    unknown_nodes: int,
-    on: date | None = None,
-) -> tuple[int, bool]:
-    """Return how many nodes an offer has at most, and whether its stock is known.
-
-    Parameters
-    ----------
-    unknown_nodes
-        What a stock that is not known is taken as (``stock.unknown_nodes``).
-    on
-        Day on which the nodes are wanted: later deliveries do not count. None: all do.
-
-    Notes
-    -----
-    A price list says nothing of stock. Where an offer states none, a marketplace's or
-    broker's is one node and every other has ``unknown_nodes``. Without a known network
-    between nodes a job can use one node, whatever the stock.
-    """
-    connected = server.network is not None and server.network in catalog.networks
-    most = None if connected else 1
-    stock = offer.max_nodes
-    if offer.available:
-        there = sum(
-            delivery.nodes
-            for delivery in offer.available
-            if on is None or delivery.start is None or delivery.start <= on
-        )
-        stock = there if stock is None else min(stock, there)
-    known = stock is not None
-    if stock is None:
-        stock = 1 if offer.marketplace else unknown_nodes
-    return (stock if most is None else min(stock, most)), known
-
-
-@dataclass(frozen=True, slots=True)
-class Stock:
-    """Nodes of an offer from a day on."""
-
-    start: date | None
-    """None: today."""
-    nodes: int
-    known: bool
-
-
-def stock_by_date(
-    catalog: Catalog, offer: Offer, server: Server, unknown_nodes: int, today: date
-) -> tuple[Stock, ...]:
-    """Return the stock of an offer today and after each delivery that adds to it.
-
-    A job keeps its size, so it starts small today or waits for a delivery. At least
-    one entry; what is not there today has 0 nodes.
-    """
-    later = {d.start for d in offer.available if d.start and d.start > today}
-    found: list[Stock] = []
-    for day in (today, *sorted(later)):
-        nodes, known = stock_limit(catalog, offer, server, unknown_nodes, day)
-        if not found or nodes > found[-1].nodes:
-            found.append(Stock(None if day == today else day, nodes, known))
-    return tuple(found)
 
 
 def storage_options(

@@ -151,6 +151,11 @@ def add_stock_limit(variables: Variables, job: int, requirement: Requirement) ->
     return _add(variables, job, requirement, ("stock_excess", "nodes"))
 
 
+def add_cluster_limit(variables: Variables, job: int, requirement: Requirement) -> Rows:
+    """``cluster_excess <= 0``: ``max(0, nodes - most nodes on one fabric)``."""
+    return _add(variables, job, requirement, ("cluster_excess", "nodes"))
+
+
 def add_throughput_floor(
     variables: Variables, job: int, requirement: Requirement
 ) -> Rows:
@@ -200,6 +205,7 @@ ADD_RULE: dict[str, AddRule] = {
     "storage_capacity": add_storage_capacity,
     "purchase": add_purchase_kinds,
     "stock": add_stock_limit,
+    "cluster": add_cluster_limit,
     "throughput": add_throughput_floor,
     "deadline": add_deadline,
     "budget": add_budget_limit,
@@ -210,6 +216,8 @@ BY_CONSTRUCTION: dict[str, str] = {
     "divisibility": "the lattice holds only layouts that divide evenly",
     "host": "offers whose hosts are too small for a layout form no candidate",
     "precision": "offers whose GPU lacks the precision form no candidate",
+    "lead_time": "a candidate's duration counts from the order of its nodes",
+    "term": "a candidate's cost holds the whole term",
     "goodput": "candidates that failures keep from finishing are not formed",
 }
 """Rule id to why no row is needed; the verifier checks these rules all the same."""

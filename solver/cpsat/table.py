@@ -48,6 +48,7 @@ DECISION_CATEGORIES = (
     "country",
     "provider",
     "purchase",
+    "start",
     "recompute",
 )
 """Decisions among labels: a code variable and one Boolean a value, in this order."""

@@ -2,6 +2,7 @@
 
 from solver.messages.en_accuracy import ACCURACY
 from solver.messages.en_import import IMPORTING
+from solver.messages.en_supply import SUPPLY
 
 __all__ = ["MESSAGES"]
 
@@ -55,8 +56,6 @@ _ROWS = {
     "row.intra_node": "inside a node",
     "row.network": "between nodes",
     "row.storage": "storage",
-    "row.stock": "nodes in stock",
-    "row.start": "start",
     "row.parallel": "parallel",
     "row.layers": "layers a stage",
     "row.batch": "batch",
@@ -108,8 +107,6 @@ _VALUES = {
     "value.price.free": "none: the servers are owned",
     "value.network.none": "none: one node",
     "value.storage.none": "the nodes' own NVMe, free",
-    "value.stock.known": "{nodes:,}, stated by the offer",
-    "value.stock.assumed": "{nodes:,}, assumed: the offer says nothing of it",
     "value.virtual": "{virtual_stages} virtual {virtual_stages:stage|stages}",
     "value.batch": (
         "{global_batch:,} {global_batch:sequence|sequences} = DP {dp} × "
@@ -352,7 +349,6 @@ _RULES = {
     "rule.storage": "storage tier",
     "rule.storage_capacity": "storage capacity",
     "rule.purchase": "allowed purchase kinds",
-    "rule.stock": "nodes in stock",
     "rule.throughput": "throughput floor",
     "rule.deadline": "deadline",
     "rule.budget": "budget",
@@ -430,8 +426,6 @@ _WHY = {
     "relax.reads": "{rate:,.2f} GB/s read",
     "relax.no-network": "none: one node",
     "relax.no-country": "any: the country of this offer is not known",
-    "relax.stock.now": "what is known or assumed",
-    "relax.stock": "{nodes:,} {nodes:node|nodes} of {offer}",
     "range.per-node": "{limit} a node",
     "range.least": "at least {least:,.0f}",
     "range.most": "at most {most:,.0f}",
@@ -453,5 +447,6 @@ MESSAGES: dict[str, str] = (
     | _NOTICES
     | ACCURACY
     | IMPORTING
+    | SUPPLY
 )
 """Message id to format string."""

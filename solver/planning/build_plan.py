@@ -17,6 +17,7 @@ from solver.performance.stages import layers_per_stage, layers_per_stage_by_cost
 from solver.performance.step_time import mfu, step_time
 from solver.plan import LayoutPlan, Plan
 from solver.planning.plan_notes import P90_Z, plan_warnings, provenance_of
+from solver.planning.supply_notes import unused_usd
 from solver.setting import Setting
 from solver.units import DAY, GB, GIB, HOUR
 
@@ -77,7 +78,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         usd_per_gpu_hour=option.usd_per_node_hour / server.gpus_per_node,
         duration_parts_days=_duration_parts(setting, one),
         checkpoint_interval_s=_interval_s(one),
-        stock_nodes=option.max_nodes,
+        stock_nodes=option.stock_nodes,
         stock_known=option.stock_known,
         host=_host(setting, option, one.layouts),
         provenance=provenance_of(setting, option, tier),
@@ -86,6 +87,11 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         confidence=setting.scenario.constraints.confidence,
         duration_at_confidence_days=float(one.duration_limit_s[0] / DAY),
         cost_at_confidence_usd=float(one.cost_limit_usd[0]),
+        order_date=setting.scenario.start_date.isoformat(),
+        lead_time_days=option.offer.lead_time_days,
+        min_term_hours=option.offer.min_term_hours,
+        unused_term_usd=unused_usd(setting, one),
+        cluster_nodes=option.cluster_nodes,
     )
 
 

@@ -20,14 +20,14 @@ from solver.messages import sentence
 from solver.performance.parallelism import explain_divisibility
 from solver.plan import Explanation
 from solver.planning.memory_miss import MemoryMiss, levers, nearest_memory_miss
+from solver.planning.opening import Opening, round_up
 from solver.planning.relaxation_text import (
-    Opening,
     budget_needed_usd,
     deadline_needed_s,
     describe,
-    round_up,
 )
 from solver.planning.relaxing import in_force, without
+from solver.planning.supply_relaxations import lead_left, term_left
 from solver.rules import rule
 from solver.scenario.scenario import Objective, Scenario
 from solver.search import SearchResult, limits_of, search
@@ -78,21 +78,22 @@ def _explained(setting: Setting, clock: _Clock) -> Explanation:
 
 def openings(setting: Setting, clock: _Clock) -> list[Opening]:
     """For each requirement in force the best plan without it, where there is one."""
-    found = [_open(setting, r, clock) for r in in_force(setting.scenario)]
+    found = [_open(setting, r, clock) for r in in_force(setting)]
     return [opening for opening in found if opening is not None]
 
 
 def _open(setting: Setting, rule_id: str, clock: _Clock) -> Opening | None:
     scenario = without(setting.scenario, rule_id)
-    if rule_id in ("deadline", "throughput"):
+    if rule_id in ("deadline", "throughput", "lead_time"):
         scenario = replace(scenario, objective=Objective("time"))
-    elif rule_id == "budget":
+    elif rule_id in ("budget", "term"):
         scenario = replace(scenario, objective=Objective("cost"))
     relaxed = _joined(setting, scenario)
-    table = _solved(relaxed, clock).table
+    slack = np.inf if rule_id in ("lead_time", "term") else 0.0
+    table = _solved(relaxed, clock, slack).table
     if table is None:
         return None
-    least = Opening(rule_id, relaxed, table, _least(rule_id, scenario, table))
+    least = Opening(rule_id, relaxed, table, _least(rule_id, relaxed, table))
     return replace(least, opened=_opened(setting, least, clock))
 
 
@@ -116,8 +117,8 @@ def _opened(
     return table, int(np.lexsort(ties)[0])
 
 
-def _solved(setting: Setting, clock: _Clock) -> SearchResult:
-    return search(setting, limits_of(setting.scenario), time_s=clock.left_s)
+def _solved(setting: Setting, clock: _Clock, slack: float = 0.0) -> SearchResult:
+    return search(setting, limits_of(setting.scenario), slack, time_s=clock.left_s)
 
 
 def _joined(setting: Setting, scenario: Scenario) -> Setting:
@@ -126,15 +127,20 @@ def _joined(setting: Setting, scenario: Scenario) -> Setting:
     return replace(setting_of(own, setting.catalog), scenario=scenario)
 
 
-def _least(rule_id: str, scenario: Scenario, table: CandidateTable) -> int:
+def _least(rule_id: str, setting: Setting, table: CandidateTable) -> int:
     """The candidate that needs least of what was left out."""
+    scenario = setting.scenario
+    if rule_id == "lead_time":
+        return int(np.argmax(lead_left(setting, table)))
+    if rule_id == "term":
+        return int(np.argmax(term_left(setting, table)))
     if rule_id == "throughput":
         return int(np.argmax(table.tokens_per_s))
     if rule_id == "deadline":
         return int(np.lexsort((table.cost_usd, table.duration_limit_s))[0])
     if rule_id == "budget":
         return int(np.lexsort((table.duration_s, table.cost_limit_usd))[0])
-    if rule_id == "stock":
+    if rule_id in ("stock", "cluster"):
         return int(np.lexsort((table.cost_usd, table.layouts.nodes))[0])
     key = table.duration_s if scenario.objective.kind == "time" else table.cost_usd
     return int(np.argmin(key))
@@ -169,7 +175,7 @@ def _conflict(setting: Setting, found: list[Opening], clock: _Clock) -> tuple[st
     """
     scenario = setting.scenario
     stated, needed = scenario.constraints.stated, {o.rule for o in found}
-    rules = in_force(scenario)
+    rules = in_force(setting)
     kept = sorted(rules, key=lambda rule_id: rule_id in stated)
     for rule_id in tuple(kept):
         if rule_id in needed:

@@ -113,7 +113,7 @@ def canonical_order(setting: Setting, table: CandidateTable) -> IntArray:
 
 def job_table(setting: Setting, table: CandidateTable, scale: Scale) -> JobTable:
     """The candidates as integers: spent is rounded up, delivered down."""
-    layouts = table.layouts
+    layouts, options = table.layouts, setting.arrays.take(table.option)
     quantities = {n: np.asarray(getattr(layouts, n)) for n in LAYOUT_QUANTITIES}
     quantities |= {
         "gpus": layouts.gpus,
@@ -124,9 +124,8 @@ def job_table(setting: Setting, table: CandidateTable, scale: Scale) -> JobTable
         "cost_at_confidence": scale_up(table.cost_limit_usd, scale.usd),
         "memory": scale_up(table.memory_bytes, MEMORY_UNIT_BYTES),
         "memory_excess": _memory_excess(setting, table),
-        "stock_excess": np.maximum(
-            0, layouts.nodes - setting.arrays.max_nodes[table.option]
-        ),
+        "stock_excess": np.maximum(0, layouts.nodes - options.stock_nodes),
+        "cluster_excess": np.maximum(0, layouts.nodes - options.cluster_nodes),
         "tokens_per_s": scale_down(_pace(setting, table), TOKEN_UNIT),
         "storage_read": scale_down(np.minimum(table.read_bytes_per_s, 1e15), READ_UNIT),
         "objective": scale_up(objective_values(setting, table), scale.objective),
@@ -171,6 +170,7 @@ def _categories(
     setting: Setting, table: CandidateTable, layouts: Layouts
 ) -> dict[str, tuple[IntArray, tuple[str, ...]]]:
     options = setting.options
+    order_date = setting.scenario.start_date
 
     def labelled(label: Callable[[Option], str]) -> tuple[IntArray, tuple[str, ...]]:
         every = [label(o) for o in options]
@@ -192,6 +192,7 @@ def _categories(
         "provider": labelled(lambda o: o.offer.provider),
         "purchase": labelled(lambda o: o.offer.purchase),
         "offer": labelled(lambda o: o.offer.id),
+        "start": labelled(lambda o: (o.start or order_date).isoformat()),
         "recompute": (layouts.recompute, RECOMPUTE),
     }
 
@@ -228,6 +229,8 @@ def requirements_of(
         Bound("memory", "memory_excess", upper=0),
         Bound("stock", "stock_excess", upper=0),
     ]
+    if "cluster" in setting.option_set.supply_rules:
+        found.append(Bound("cluster", "cluster_excess", upper=0))
     if user.deadline_s is not None:
         name = "duration_at_confidence" if uncertain else "duration"
         upper = _at_most(user.deadline_s, scale.seconds, table.quantity(name))

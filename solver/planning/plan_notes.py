@@ -14,6 +14,8 @@ from solver.hardware import calibration_for, pcie_rate_is_assumed
 from solver.messages import sentence
 from solver.options import Option
 from solver.plan import Message
+from solver.planning.supply_notes import calendar_notes, term_notes
+from solver.planning.supply_relaxations import SPOT_SUFFIX
 from solver.provenance import source_text
 from solver.setting import Setting
 from solver.units import HOUR, MONTH_HOURS
@@ -37,10 +39,6 @@ HOST_RAM_RULE = 1.5
 """Host memory that is usual for a node, times its GPU memory."""
 
 
-SPOT_SUFFIX = "/spot"
-"""What the spot offer's id has more than the name of one's own offer."""
-
-
 def is_estimate(source: str) -> bool:
     """Whether a figure was not read by its source but known or guessed."""
     words = source.lower()
@@ -59,7 +57,9 @@ def plan_warnings(
     found = [
         *_stock(option, one),
         *_purchase(setting, option),
+        *calendar_notes(setting, option, one),
         *_billing(setting, one),
+        *term_notes(setting, option, one),
         *_prices(setting, option, tier),
         *_local_drives(option, tier, one),
         *_few_steps(one),
@@ -109,10 +109,8 @@ def _billing(setting: Setting, one: CandidateTable) -> list[Message]:
     queue = setting.scenario.overheads.queue_s + float(arrays.wait_s[0])
     active = one.duration_s - fixed - queue
     late = late_s(active, one.failure_variance_s2, arrays.sigma, P90_Z)
-    units = [
-        int(np.ceil((fixed + float(run[0])) / arrays.unit_s[0] - 1e-9))
-        for run in (active, late)
-    ]
+    paid = [max(fixed + float(run[0]), arrays.term_s[0]) for run in (active, late)]
+    units = [int(np.ceil(seconds / arrays.unit_s[0] - 1e-9)) for seconds in paid]
     price = float(one.layouts.nodes[0] * arrays.usd_per_node_hour[0])
     price *= float(arrays.unit_s[0]) / HOUR
     return [

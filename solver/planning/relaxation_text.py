@@ -13,58 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from solver.candidates import CandidateTable
 from solver.errors import InputError
 from solver.messages import sentence
-from solver.options import Option, network_gbps_per_gpu
+from solver.options import network_gbps_per_gpu
+from solver.planning.opening import Described, Opening, round_down, round_up
+from solver.planning.supply_relaxations import SUPPLY
 from solver.ranges import Range
 from solver.scenario.scenario import Constraints, Scenario
-from solver.setting import Setting
 from solver.units import DAY, GB, HOUR, format_count, format_duration_s, format_usd
 from solver.yaml_source import load_plain
-
-Described = dict[str, Any]
 
 SHORT_DAYS = 3.0
 """Finishes sooner than this are told in hours."""
 
 SMALL_USD = 100.0
 """Costs below this are told to the cent."""
-
-
-@dataclass(frozen=True)
-class Opening:
-    """What leaving one requirement out opens: the best plan there."""
-
-    rule: str
-    setting: Setting
-    table: CandidateTable
-    row: int
-    """The candidate that needs least of what was left out."""
-    opened: tuple[CandidateTable, int] | None = None
-    """The best plan under the limit as it is printed; None: the same."""
-
-    @property
-    def option(self) -> Option:
-        """The offer of that plan."""
-        return self.setting.options[int(self.table.option[self.row])]
-
-    @property
-    def tier_kind(self) -> str:
-        """The kind of its storage tier."""
-        return self.setting.tiers[int(self.table.tier[self.row])].kind
-
-
-def round_up(value: float, digits: int) -> float:
-    """``value`` rounded up to so many decimals."""
-    scale = 10.0**digits
-    return float(np.ceil(value * scale - 1e-9) / scale)
-
-
-def round_down(value: float, digits: int) -> float:
-    """``value`` rounded down to so many decimals."""
-    scale = 10.0**digits
-    return float(np.floor(value * scale + 1e-9) / scale)
 
 
 def describe(opening: Opening, scenario: Scenario) -> Described:
@@ -273,19 +236,6 @@ def _gpus(opening: Opening, user: Constraints) -> Described:
     }
 
 
-def _stock(opening: Opening, _user: Constraints) -> Described:
-    needed = int(opening.table.layouts.nodes[opening.row])
-    offer = opening.option.offer
-    assumed = offer.max_nodes is None and not offer.available and not offer.marketplace
-    return {
-        "now": sentence("relax.stock.now"),
-        "needed": sentence("relax.stock", nodes=needed, offer=offer.id),
-        "needed_value": needed,
-        "unit": "nodes",
-        "set": f"stock.unknown_nodes={needed}" if assumed else None,
-    }
-
-
 def _parallelism(opening: Opening, user: Constraints) -> Described:
     layouts, row = opening.table.layouts, opening.row
     pins = [
@@ -383,7 +333,6 @@ _DESCRIBE: dict[str, Callable[[Opening, Constraints], Described]] = {
     "throughput": _throughput,
     "gpus": _gpus,
     "gpu_types": _gpu_types,
-    "stock": _stock,
     "parallelism": _parallelism,
     "regions": _set("regions", "regions", lambda o: o.option.offer.region),
     "countries": _countries,
@@ -392,4 +341,5 @@ _DESCRIBE: dict[str, Callable[[Opening, Constraints], Described]] = {
     "network": _network,
     "storage": _storage,
     "purchase": _set("purchase", "purchase", lambda o: o.option.offer.purchase),
+    **SUPPLY,
 }

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from solver.ranges import Range
 from solver.scenario.scenario import Constraints, Scenario
+from solver.setting import Setting
 
 ALL_PURCHASE = ("on_demand", "spot", "reserved", "monthly", "owned")
 
@@ -34,7 +35,10 @@ _DROP: Mapping[str, Callable[[Constraints], Constraints]] = {
     "budget": _drop(budget_usd=None),
 }
 
-RELAXABLE: tuple[str, ...] = (*_DROP, "stock")
+LIFTED = ("cluster", "lead_time", "term")
+"""Rules of what offers state, which are left out all at once."""
+
+RELAXABLE: tuple[str, ...] = (*_DROP, "stock", *LIFTED)
 """Rule ids that a user can give up, in the order of RULES; physics is no such rule."""
 
 
@@ -42,14 +46,16 @@ def without(scenario: Scenario, rule_id: str) -> Scenario:
     """``scenario`` with one requirement left out, all others kept."""
     if rule_id == "stock":
         return replace(scenario, stock_at_least=STOCK_WITHOUT_LIMIT)
+    if rule_id in LIFTED:
+        return replace(scenario, lifted=scenario.lifted | {rule_id})
     user = _DROP[rule_id](scenario.constraints)
     stated = user.stated | {"purchase"} if rule_id == "purchase" else user.stated
     return replace(scenario, constraints=replace(user, stated=stated))
 
 
-def in_force(scenario: Scenario) -> tuple[str, ...]:
-    """Relaxable rules that limit ``scenario`` at all."""
-    user = scenario.constraints
+def in_force(setting: Setting) -> tuple[str, ...]:
+    """Relaxable rules that limit a scenario at all."""
+    user, supply = setting.scenario.constraints, setting.option_set.supply_rules
     limits: Mapping[str, bool] = {
         "parallelism": bool(user.parallelism) or user.recompute is not None,
         "regions": user.regions is not None,
@@ -65,5 +71,6 @@ def in_force(scenario: Scenario) -> tuple[str, ...]:
         "deadline": user.deadline_s is not None,
         "budget": user.budget_usd is not None,
         "stock": True,
+        **{rule: rule in supply for rule in LIFTED},
     }
     return tuple(rule for rule in RELAXABLE if limits[rule])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from solver.catalog.inventory import term_text
 from solver.messages import sentence
 from solver.plan import LayoutPlan, Plan
 from solver.report.figures import (
@@ -71,8 +72,13 @@ def _hardware(plan: Plan) -> Section:
         Row(sentence("row.storage"), plan.storage or sentence("value.storage.none")),
         Row(sentence("row.stock"), _stock(plan)),
     ]
+    if plan.cluster_nodes is not None:
+        most = sentence("value.cluster", nodes=plan.cluster_nodes)
+        rows.append(Row(sentence("row.cluster"), most))
     if plan.start is not None:
-        rows.append(Row(sentence("row.start"), plan.start))
+        rows.append(Row(sentence("row.start"), plan.start, note=_waited(plan)))
+    if plan.min_term_hours:
+        rows.append(Row(sentence("row.term"), term_text(plan.min_term_hours)))
     return Section("section.hardware", tuple(rows))
 
 
@@ -109,6 +115,12 @@ def _stock(plan: Plan) -> str:
     """Return how many nodes there are and whether that is known."""
     known = "value.stock.known" if plan.stock_known else "value.stock.assumed"
     return sentence(known, nodes=plan.stock_nodes)
+
+
+def _waited(plan: Plan) -> str:
+    """Return how long the nodes are waited for."""
+    days = plan.duration_parts_days.get("delivery", 0.0)
+    return sentence("value.waited", days=days, ordered=plan.order_date)
 
 
 def layout_section(layout: LayoutPlan, framework: str) -> Section:
@@ -239,6 +251,9 @@ def _cost(plan: Plan) -> Section:
     if plan.confidence != EXPECTED and plan.cost_at_confidence_usd is not None:
         bill = format_usd(plan.cost_at_confidence_usd)
         rows.append(Row(_at_confidence(plan), bill))
+    if plan.unused_term_usd and whole > 0:
+        unused, share = plan.unused_term_usd, plan.unused_term_usd / whole
+        rows.append(Row(sentence("row.unused"), format_usd(unused), share=share))
     rows.append(Row(sentence("row.gpu_hours"), f"{plan.gpu_hours:,.0f}"))
     return Section("section.cost", tuple(rows), numeric=True)
 

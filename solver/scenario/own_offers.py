@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log2
 from typing import Any
 
+from solver.catalog.inventory import supply_faults
 from solver.catalog.schema import (
     Delivery,
     NetworkTier,
@@ -302,6 +303,8 @@ def _offers(
         "server": server.id,
         "max_nodes": spec.max_nodes,
         "min_nodes": spec.min_nodes,
+        "max_nodes_per_cluster": spec.max_nodes_per_cluster,
+        "lead_time_days": spec.lead_time,
         "available": tuple(
             Delivery.model_validate({"from": d.start, "nodes": d.nodes})
             for d in spec.available
@@ -310,6 +313,7 @@ def _offers(
     }
     kind, usd_per_node_hour, unit = _price(spec, path, reading)
     offers = []
+    term: dict[str, Any] = {"min_term_hours": spec.min_term}
     if kind != "owned" or spec.spot_usd_per_gpu_hour is None:
         offers.append(
             Offer(
@@ -318,13 +322,32 @@ def _offers(
                 usd_per_node_hour=usd_per_node_hour,
                 billing_unit=unit,
                 **common,
+                **term,
             )
         )
     if spec.spot_usd_per_gpu_hour is not None:
         spot = spec.spot_usd_per_gpu_hour * spec.gpus_per_node
         name = f"{spec.name}/spot" if offers else spec.name
+        common |= {} if offers else term  # what is priced beside spot has the term
         offers.append(Offer(id=name, purchase="spot", usd_per_node_hour=spot, **common))
+    _check_terms(offers, path, reading)
     return offers
+
+
+OWN_KEYS = {"min_term_hours": "min_term"}
+"""Field of an offer to the key of one's own, where they differ."""
+
+
+def _check_terms(offers: list[Offer], path: DataPath, reading: Reading) -> None:
+    """Log what the nodes and terms of an offer contradict."""
+    for offer in offers:
+        for field, message in supply_faults(offer):
+            key = OWN_KEYS.get(field, field)
+            missing = reading.value((*path, key)) is None
+            code = "missing-key" if missing else "contradiction"
+            place = path if missing else (*path, key)
+            kind = (*path, "purchase")
+            reading.fault(code, message, place, depends_on=[kind])
 
 
 def _price(
@@ -335,13 +358,34 @@ def _price(
     if len(given) > 1:
         message = f"give one price, not {' and '.join(given)}"
         reading.fault("conflicting-keys", message, (*path, given[1]), key=True)
+    _check_purchase(spec, bool(given), path, reading)
+    unit = "month" if spec.purchase == "monthly" else "second"
     if spec.usd_per_gpu_hour is not None:
-        return "on_demand", spec.usd_per_gpu_hour * spec.gpus_per_node, "second"
+        usd = spec.usd_per_gpu_hour * spec.gpus_per_node
+        return spec.purchase or "on_demand", usd, unit
     if spec.usd_per_node_hour is not None:
-        return "on_demand", spec.usd_per_node_hour, "second"
+        return spec.purchase or "on_demand", spec.usd_per_node_hour, unit
     if spec.usd_per_node_month is not None:
-        return "monthly", spec.usd_per_node_month / MONTH_HOURS, "month"
+        usd = spec.usd_per_node_month / MONTH_HOURS
+        return spec.purchase or "monthly", usd, "month"
     return "owned", 0.0, "second"
+
+
+def _check_purchase(
+    spec: OfferSpec, priced: bool, path: DataPath, reading: Reading
+) -> None:
+    """Log a purchase kind that the price of an offer contradicts."""
+    kind, has_spot = spec.purchase, spec.spot_usd_per_gpu_hour is not None
+    message = None
+    if kind == "owned" and (priced or has_spot):
+        message = "a price is paid, so this is not owned"
+    elif kind == "spot" and has_spot:
+        message = "spot_usd_per_gpu_hour makes a spot offer already"
+    elif kind not in (None, "owned") and not priced:
+        message = f"no price of {kind} is stated"
+    if message is not None:
+        reading.fault("contradiction", message, (*path, "purchase"))
+        reading.broken.add((*path, "purchase"))
 
 
 def _stock(spec: OfferSpec) -> int | None:

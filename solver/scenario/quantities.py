@@ -237,6 +237,20 @@ def _day(value: Any) -> date:
     return day
 
 
+def _whole_days(value: Any) -> int:
+    """Return a number of whole days; a bare number is days."""
+    days = units.parse_duration_s(value, "days") / units.DAY
+    if days != int(days):
+        message = f"expected whole days such as '14 days', not {shown(value)}"
+        raise QuantityError(message, "wrong-value")
+    return int(days)
+
+
+def _hours(value: Any) -> float:
+    """Return a duration in hours; a bare number is days."""
+    return units.parse_duration_s(value, "days") / units.HOUR
+
+
 def _bandwidth() -> Parser:
     """Return a parser of bytes/s whose bare numbers are GB/s."""
     parse = partial(units.parse_bandwidth_bytes_per_s, default_unit="GB/s")
@@ -313,6 +327,17 @@ Degree = Annotated[int, _whole(1, 10**6, "", 8)]
 DegreeOrZero = Annotated[int, _whole(0, 10**6, "", 8)]
 NodeCount = Annotated[int, _whole(1, 10**6, "nodes", 64)]
 Stock = Annotated[int, _whole(0, 10**6, "nodes", 64)]
+LeadDays = Annotated[
+    int, Written(_within(_whole_days, Bounds(0, 3650, "days")), ("14 days",))
+]
+"""Whole days from an order to usable nodes."""
+TermHours = Annotated[
+    float,
+    Written(
+        _within(_hours, Bounds(0, 1e5, "hours")), ("30 days", "3 months", "1 year")
+    ),
+]
+"""Hours that are paid for at least."""
 Workers = Annotated[int, _whole(1, 256, "threads", 1)]
 Seed = Annotated[int, _whole(0, 2**31 - 1, "", 0)]
 HostGb = Annotated[float, _number(0.1, 1e6, "GB", 2048)]

@@ -150,5 +150,7 @@ class Scenario:
     """The plan's day 0 (a deadline that is a date is counted from it)."""
     stock_at_least: int = 0
     """Nodes that every connected offer is taken to have; only to explain a 'no'."""
+    lifted: frozenset[str] = frozenset()
+    """Other rules of supply that are left out; only to explain a 'no'."""
     notices: tuple[Message, ...] = ()
     """Repairs made openly while reading (a batch rounded to whole sequences ...)."""

@@ -13,12 +13,14 @@ from solver.scenario.quantities import (
     DriveTb,
     HostGb,
     HostThreads,
+    LeadDays,
     NodeCount,
     NodeRate,
     PositiveGbps,
     PositiveWhole,
     Share,
     Stock,
+    TermHours,
     Text,
     TotalRate,
     UsdPerGbMonth,
@@ -104,7 +106,21 @@ class OfferSpec(Spec):
     max_nodes: Stock | None = None
     """Nodes in stock; 0: sold out. Default: not known, see `stock.unknown_nodes`."""
     available: tuple[DeliverySpec, ...] = ()
-    """Stock by date: [{from: 2027-01-01, nodes: 8}]."""
+    """Stock by date: [{nodes: 16}, {from: 2027-03-01, nodes: 32}] is 16 now and 32
+    more from that day on. A job keeps the size that it starts with."""
+    lead_time: LeadDays = 0
+    """Whole days from the order until nodes can be used, as `14 days`; they count
+    towards the deadline and are not billed. Default: 0."""
+    max_nodes_per_cluster: NodeCount | None = None
+    """Most nodes on one fabric: a job can use no more, whatever the stock. Default:
+    all that are in stock."""
+    purchase: Annotated[PurchaseKind, Spelled] | None = None
+    """on_demand, reserved, monthly, spot or owned. Default: monthly with a price a
+    month, owned without any price, else on_demand."""
+    min_term: TermHours = 0.0
+    """What is paid for at least, even if training is shorter: `30 days`, `3 months` of
+    730 hours, `1 year`; a bare number is days. A reserved offer needs it. Default:
+    0."""
     usd_per_gpu_hour: UsdPerGpuHour | None = None
     """On-demand price of a GPU, USD/h. Without any price the offer is owned and
     free."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -151,7 +152,10 @@ def _tier(name: str | None, choices: tuple[StorageTier, ...]) -> StorageTier | N
 def _unfit(evidence: Evidence) -> Iterator[Violation]:
     """Choices that the physics could not even be asked about."""
     plan = evidence.plan
-    days = [d.start.isoformat() for d in evidence.offer.available if d.start]
+    offer, order = evidence.offer, evidence.scenario.start_date
+    days = [d.start.isoformat() for d in offer.available if d.start]
+    if offer.lead_time_days:
+        days.append((order + timedelta(days=offer.lead_time_days)).isoformat())
     if plan.start is not None and plan.start not in days:
         yield Violation("stock", "nothing is delivered that day", days, plan.start)
     if plan.layout.recompute not in RECOMPUTE:

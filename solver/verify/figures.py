@@ -290,23 +290,34 @@ class Figures:
     def billed_hours(self, factors: tuple[float, ...]) -> float:
         """Mean hours paid for where active time is stretched by each of ``factors``.
 
-        Queueing is not paid; a billing unit once begun is paid whole, and one at least.
+        Waiting is not paid; a billing unit once begun is paid whole, and one at least;
+        so is the term. Without units the factors are scaled to a mean of one.
         """
-        unit = {"second": 0, "hour": 1, "month": MONTH_HOURS}
-        size = unit[self.evidence.offer.billing_unit]
+        offer = self.evidence.offer
+        size = {"second": 0, "hour": 1, "month": MONTH_HOURS}[offer.billing_unit]
         setup = self.evidence.scenario.overheads.setup_s
+        scale = 1.0 if size else math.fsum(factors) / len(factors)
+        stretched = len(factors) == 1  # a finish of its own, not a spread around one
         total = 0.0
         for factor in factors:
-            hours = (setup + self.active_s * factor) / HOUR
+            by = factor if stretched else factor / scale
+            hours = (setup + self.active_s * by) / HOUR
             if size:
                 hours = max(1, math.ceil(hours / size - 1e-9)) * size
-            total += hours
+            total += max(hours, offer.min_term_hours)
         return total / len(factors)
+
+    @cached_property
+    def used_hours(self) -> float:
+        """Expected hours from the first paid one to the finish."""
+        return (self.evidence.scenario.overheads.setup_s + self.active_s) / HOUR
 
     @cached_property
     def expected_hours(self) -> float:
         """Expected hours paid for: the mean of whole units, not units of the mean."""
-        if self.evidence.offer.billing_unit == "second" or self.sigma <= 0:
+        offer = self.evidence.offer
+        plain = offer.billing_unit == "second" and not offer.min_term_hours
+        if plain or self.sigma <= 0:
             return self.billed_hours((1.0,))
         normal = NormalDist()
         quantiles = [normal.inv_cdf((i + 0.5) / SLICES) for i in range(SLICES)]
@@ -319,13 +330,13 @@ class Figures:
         return nodes * self.usd_per_node_hour * self.expected_hours
 
     def storage_usd(self, duration_s: float) -> float:
-        """Rent of the storage tier over a duration."""
+        """Rent of the storage tier over a duration, from when nodes are there on."""
         tier = self.evidence.tier
         if not tier.usd_per_gb_month:
             return 0.0
         places = self.evidence.plan.nodes if self.local else 1
         size_gb = max(self.stored_bytes * places, tier.min_tib * TIB) / GB
-        months = duration_s / (MONTH_HOURS * HOUR)
+        months = (duration_s - self.wait_s) / (MONTH_HOURS * HOUR)
         return tier.usd_per_gb_month * size_gb * months
 
     @cached_property

@@ -143,3 +143,29 @@ def test_own_folders_are_checked_and_the_shipped_one_is_not(tmp_path: Path) -> N
     assert fault.code == "unknown-reference"
     assert fault.where is not None
     assert "mine.csv:2" in fault.where
+
+
+@pytest.mark.parametrize(
+    ("purchase", "term", "nodes", "cluster", "field"),
+    [
+        ("reserved", "", "", "", "min_term_hours"),
+        ("spot", "720", "", "", "min_term_hours"),
+        ("owned", "720", "", "", "min_term_hours"),
+        ("on_demand", "720", "8", "4", "min_nodes"),
+        ("reserved", "8760", "4", "4", None),
+    ],
+)
+def test_terms_that_contradict_are_told(
+    tmp_path, purchase, term, nodes, cluster, field
+):
+    """Tests reserved without a term, a term where there is none, and fabrics."""
+    folder = copy_of_small(tmp_path)
+    rows = [
+        "region,server,purchase,usd_per_node_hour,min_term_hours,min_nodes,"
+        "max_nodes_per_cluster,source,as_of",
+        f"acme/east,8x-small-a,{purchase},6,{term},{nodes},{cluster},made up,2026-01",
+    ]
+    (folder / "offers/acme.csv").write_text("\n".join(rows), encoding="utf-8")
+    issues = check_catalog(load_catalog([folder], shipped=False))
+    told = [(issue.code, (issue.path or "").rsplit(".", 1)[-1]) for issue in issues]
+    assert told == ([("impossible-value", field)] if field else [])

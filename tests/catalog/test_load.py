@@ -292,3 +292,54 @@ def test_paths_may_be_relative(monkeypatch):
     monkeypatch.chdir(OK_SMALL.parent)
     catalog = load_catalog([Path("ok_small")], shipped=False)
     assert catalog.where("gpus", "small-b") == "ok_small/gpus/small-b.yaml:1:1"
+
+
+def test_terms_in_a_price_list(tmp_path: Path) -> None:
+    """Tests that a term is part of an offer's id, so that two of them can stand."""
+    write(
+        tmp_path,
+        "offers/acme.csv",
+        "region,server,purchase,usd_per_node_hour,min_term_hours,lead_time_days,"
+        "max_nodes_per_cluster,source,as_of\n"
+        "acme/east,8x-small-a,reserved,6,8760,14,16,made up,2026-01\n"
+        "acme/east,8x-small-a,reserved,5,26280,,,made up,2026-01\n"
+        "acme/east,8x-small-b,monthly,9,2190,,,made up,2026-01\n"
+        "acme/island,8x-small-b,monthly,9,720,,,made up,2026-01\n",
+    )
+    offers = load_catalog([OK_SMALL, tmp_path], shipped=False).offers
+    first = offers["acme/east/8x-small-a/reserved-1y"]
+    assert (first.min_term_hours, first.lead_time_days) == (8760, 14)
+    assert first.max_nodes_per_cluster == 16
+    assert offers["acme/east/8x-small-a/reserved-3y"].lead_time_days == 0
+    assert "acme/east/8x-small-b/monthly-3m" in offers
+    assert "acme/island/8x-small-b/monthly-30d" in offers
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "code"),
+    [
+        ("min_term_hours", "-1", "out-of-range"),
+        ("min_term_hours", "1 year", "wrong-type"),
+        ("min_term_hours", "nan", "out-of-range"),
+        ("lead_time_days", "1.5", "wrong-type"),
+        ("lead_time_days", "99999", "out-of-range"),
+        ("max_nodes_per_cluster", "0", "out-of-range"),
+        ("min_term_hour", "1", "unknown-key"),
+    ],
+)
+def test_wrong_terms_in_a_price_list(
+    tmp_path: Path, column: str, cell: str, code: str
+) -> None:
+    """Tests that each wrong cell is told with its file and line."""
+    write(
+        tmp_path,
+        "offers/acme.csv",
+        f"region,server,purchase,usd_per_node_hour,{column},source,as_of\n"
+        f"acme/east,8x-small-a,monthly,6,{cell},made up,2026-01\n",
+    )
+    with pytest.raises(InputError) as caught:
+        _ = load_catalog([OK_SMALL, tmp_path], shipped=False).offers
+    (issue,) = caught.value.issues
+    assert issue.code == code
+    assert "offers/acme.csv:" in (issue.where or "")
+    assert issue.hint == ("min_term_hours" if code == "unknown-key" else None)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from solver.catalog.inventory import stock_limit
 from solver.catalog.load import load_catalog
 from solver.catalog.schema import Delivery, Offer, Server, StorageTier
 from solver.catalog.supply import (
@@ -14,7 +15,6 @@ from solver.catalog.supply import (
     egress_usd,
     merged_catalog,
     standard_server,
-    stock_limit,
     storage_options,
 )
 from solver.errors import InputError

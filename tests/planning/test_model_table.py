@@ -93,9 +93,13 @@ def test_candidates_that_fit_have_no_excess() -> None:
     over = replace(table, memory_bytes=capacity + 1)
     excess = job_table(setting, over, SCALE).quantities["memory_excess"]
     assert (excess == 1).all(), "a byte too many is a MiB too many"
-    setting.arrays.max_nodes[:] = 0
+    setting.arrays.stock_nodes[:] = 0
     excess = job_table(setting, table, SCALE).quantities["stock_excess"]
     assert (excess == table.layouts.nodes).all()
+    assert not whole.quantities["cluster_excess"].any()
+    setting.arrays.cluster_nodes[:] = 1
+    excess = job_table(setting, table, SCALE).quantities["cluster_excess"]
+    assert (excess == table.layouts.nodes - 1).all()
 
 
 def test_labels_are_those_of_the_offers() -> None:

@@ -112,6 +112,8 @@ CASES: list[tuple[str, Keys, Keys]] = [
         own(QUIET, workload={"tokens": "60M"}),
         own(QUIET, workload={"tokens": "70M"}),
     ),
+    ("term", own({**QUIET, "min_term": "30 days"}), own(QUIET)),
+    ("term-passed", own({**QUIET, "min_term": "1 hours"}), own(QUIET)),
     ("host-unknown", own({**QUIET, "ram_gb": None}), own(QUIET)),
     # 8 cards of 80 GB: 1.5 times is 960 GB
     ("host-ram", own({**QUIET, "ram_gb": 959}), own({**QUIET, "ram_gb": 960})),

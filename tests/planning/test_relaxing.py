@@ -11,6 +11,7 @@ import pytest
 from solver.plan import Explanation, PlanResult
 from solver.planning.relaxing import (
     ALL_PURCHASE,
+    LIFTED,
     RELAXABLE,
     STOCK_WITHOUT_LIMIT,
     in_force,
@@ -38,7 +39,15 @@ EVERYTHING: dict[str, Any] = {
     "parallelism": {"tp": 1, "recompute": ["none"]},
 }
 
-FIELDS_OF_RULE = {
+LIMITED: dict[str, Any] = {
+    **A100,
+    "max_nodes_per_cluster": 4,
+    "lead_time": "3 days",
+    "min_term": "30 hours",
+}
+"""An offer that states something for every rule of supply."""
+
+FIELDS_OF_RULE: dict[str, set[str]] = {
     "parallelism": {"parallelism", "recompute"},
     "regions": {"regions"},
     "countries": {"countries"},
@@ -53,6 +62,9 @@ FIELDS_OF_RULE = {
     "deadline": {"deadline_s"},
     "budget": {"budget_usd"},
     "stock": set(),
+    "cluster": set(),
+    "lead_time": set(),
+    "term": set(),
 }
 
 Keys = dict[str, Any]
@@ -79,11 +91,16 @@ def test_relaxable_rules_are_rules_and_not_physics() -> None:
     assert set(given_up) == set(RELAXABLE)
 
 
+def forced(scenario: Scenario) -> tuple[str, ...]:
+    """The rules in force on a scenario."""
+    return in_force(setting_of(scenario, catalog()))
+
+
 @pytest.mark.parametrize("name", RELAXABLE)
 def test_a_rule_left_out_leaves_all_others(name: str) -> None:
     """Tests that exactly the fields of one rule are back at 'no limit'."""
-    scenario = job([A100, H100], EVERYTHING)
-    assert set(in_force(scenario)) == set(RELAXABLE)
+    scenario = job([LIMITED, H100], EVERYTHING)
+    assert set(forced(scenario)) == set(RELAXABLE)
     relaxed = without(scenario, name)
     changed = {
         f.name
@@ -96,16 +113,18 @@ def test_a_rule_left_out_leaves_all_others(name: str) -> None:
     if name == "stock":
         assert relaxed.stock_at_least == STOCK_WITHOUT_LIMIT
         return
-    assert name not in in_force(relaxed)
-    assert set(in_force(relaxed)) == set(RELAXABLE) - {name}
-    assert replace(relaxed, constraints=scenario.constraints) == scenario
+    assert name not in forced(relaxed)
+    assert set(forced(relaxed)) == set(RELAXABLE) - {name}
+    assert relaxed.lifted == ({name} if name in LIFTED else set())
+    kept = {"constraints": scenario.constraints, "lifted": frozenset[str]()}
+    assert replace(relaxed, **kept) == scenario
 
 
 def test_a_free_scenario_leaves_stock_and_purchase() -> None:
     """Tests that what is on by default is all that is in force."""
-    assert in_force(job([A100])) == ("purchase", "stock")
+    assert forced(job([A100])) == ("purchase", "stock")
     every = job([A100], {"purchase": list(ALL_PURCHASE)})
-    assert in_force(every) == ("stock",)
+    assert forced(every) == ("stock",)
 
 
 def _with(keys: Keys, **constraints: Any) -> Keys:
@@ -114,6 +133,10 @@ def _with(keys: Keys, **constraints: Any) -> Keys:
 
 def _stocked(keys: Keys, nodes: int) -> Keys:
     return {**keys, "offers": [{**keys["offers"][0], "max_nodes": nodes}]}
+
+
+def _offered(keys: Keys, **changes: Any) -> Keys:
+    return {**keys, "offers": [{**keys["offers"][0], **changes}]}
 
 
 CASES: list[tuple[str, str, Keys]] = [
@@ -219,6 +242,74 @@ CASES: list[tuple[str, str, Keys]] = [
             "workload": {"tokens": "40B"},
         },
     ),
+    (
+        "cluster",
+        "constraints",
+        {
+            "offers": [{**A100, "max_nodes_per_cluster": 1}],
+            "constraints": {"deadline": "9 hours"},
+            "workload": {"tokens": "40B"},
+        },
+    ),
+    (
+        "cluster",
+        "constraints",
+        {
+            "offers": [
+                {**H100, "max_nodes": 1, "spot_usd_per_gpu_hour": 2},
+                {**A100, "max_nodes_per_cluster": 1},
+            ],
+            "constraints": {"deadline": "9 hours", "gpus": {"types": ["A100"]}},
+            "workload": {"tokens": "40B"},
+        },
+    ),
+    (
+        "lead_time",
+        "constraints",
+        {
+            "offers": [{**A100, "lead_time": "14 days"}],
+            "constraints": {"deadline": "10 days"},
+        },
+    ),
+    (
+        "lead_time",
+        "constraints",
+        {
+            "offers": [
+                {
+                    **A100,
+                    "max_nodes": None,
+                    "lead_time": "20 days",
+                    "available": [
+                        {"nodes": 1},
+                        {"from": "2026-12-06", "nodes": 3},
+                    ],
+                },
+                {**H100, "lead_time": "30 days"},
+            ],
+            "constraints": {"deadline": "10 days", "confidence": 0.9},
+            "workload": {"tokens": "100B"},
+        },
+    ),
+    (
+        "term",
+        "constraints",
+        {
+            "offers": [{**A100, "min_term": "1 year"}],
+            "constraints": {"budget": 3000},
+        },
+    ),
+    (
+        "term",
+        "constraints",
+        {
+            "offers": [
+                {**A100, "purchase": "reserved", "min_term": "3 years"},
+                {**H100, "min_term": "50 days"},
+            ],
+            "constraints": {"budget": 3000, "confidence": 0.8},
+        },
+    ),
 ]
 
 
@@ -279,6 +370,37 @@ def test_every_relaxable_rule_has_a_case() -> None:
             lambda keys, found: _with(keys, gpus={"max": found["needed_value"] - 1}),
         ),
         (
+            "cluster",
+            {
+                "offers": [{**A100, "max_nodes_per_cluster": 1}],
+                "constraints": {"deadline": "9 hours"},
+                "workload": {"tokens": "40B"},
+            },
+            lambda keys, found: _offered(
+                keys, max_nodes_per_cluster=found["needed_value"] - 1
+            ),
+        ),
+        (
+            "lead_time",
+            {
+                "offers": [{**A100, "lead_time": "14 days"}],
+                "constraints": {"deadline": "10 days"},
+            },
+            lambda keys, found: _offered(
+                keys, lead_time=f"{found['needed_value'] + 1} days"
+            ),
+        ),
+        (
+            "term",
+            {
+                "offers": [{**A100, "min_term": "1 year"}],
+                "constraints": {"budget": 3000},
+            },
+            lambda keys, found: _offered(
+                keys, min_term=f"{found['needed_value'] + 1} days"
+            ),
+        ),
+        (
             "deadline",
             {"constraints": {"deadline": "4.2 hours"}, "workload": {"tokens": "40B"}},
             lambda keys, found: _with(
@@ -313,7 +435,7 @@ def test_a_conflict_is_minimal(constraints: dict[str, Any]) -> None:
     if explanation.relaxations:
         return
     only = scenario
-    for name in in_force(scenario):
+    for name in forced(scenario):
         if name not in explanation.conflict:
             only = without(only, name)
     assert not opens(only)

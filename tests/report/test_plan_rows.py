@@ -86,6 +86,30 @@ def test_a_start_is_shown_if_there_is_one() -> None:
     assert of("hardware", start="2027-01-04")["start"] == "2027-01-04"
 
 
+def test_the_wait_is_told_beside_the_start() -> None:
+    """Tests days from order to nodes, and that they are not paid."""
+    parts = {**PLAN.duration_parts_days, "delivery": 34.0}
+    plan = replace(
+        PLAN,
+        start="2027-01-04",
+        order_date="2026-12-01",
+        duration_parts_days=parts,
+    )
+    rows = {row.label: row for row in plan_sections(plan)[0].rows}
+    assert rows["start"].note == "34 days after the order (2026-12-01), unpaid"
+
+
+def test_cluster_and_term_are_shown_if_there_are_any() -> None:
+    """Tests limit of the fabric, term in words, and the part of the bill unused."""
+    plain = of("hardware")
+    assert not {"on one fabric", "minimum term"} & set(plain)
+    told = of("hardware", cluster_nodes=16, min_term_hours=26_280.0)
+    assert told["on one fabric"] == "at most 16 nodes a job"
+    assert told["minimum term"] == "3 years"
+    assert "of it unused" not in of("cost")
+    assert of("cost", unused_term_usd=1200.0)["of it unused"] == "$1,200"
+
+
 def test_degrees_and_extras() -> None:
     """Tests that EP, virtual stages and sequence parallelism show only where used."""
     plain = layout_of(virtual_stages=1, sequence_parallel=False)["parallel"]

@@ -130,3 +130,27 @@ def test_other_separators_are_one_fault(
     (issue,) = faults(text, base=tmp_path)
     assert issue.code == "csv-syntax"
     assert f"{name}-separated" in issue.message
+
+
+def test_terms_in_cells(tmp_path: Path) -> None:
+    """Tests lead time, fabric, purchase kind and term, with and without units."""
+    text = table(
+        tmp_path,
+        "name,gpu,gpus_per_node,usd_per_gpu_hour,lead_time,max_nodes_per_cluster,"
+        "purchase,min_term",
+        "a,l40s,8,1,14,8,reserved,1 year",
+        "b,l40s,8,1,2 weeks,,,",
+    )
+    first, second = read(text, base=tmp_path).supply.offers
+    assert (first.lead_time_days, second.lead_time_days) == (14, 14)
+    assert (first.max_nodes_per_cluster, second.max_nodes_per_cluster) == (8, None)
+    assert (first.purchase, first.min_term_hours) == ("reserved", 8760.0)
+
+
+def test_faults_of_terms_point_into_the_table(tmp_path: Path) -> None:
+    """Tests file, line and column of a wrong term."""
+    text = table(
+        tmp_path, "name,gpu,gpus_per_node,usd_per_gpu_hour,min_term", "a,l40s,8,1,1 yr!"
+    )
+    (issue,) = faults(text, base=tmp_path)
+    assert (issue.where, issue.path) == ("mine.csv:2:12", "offers[0].min_term")

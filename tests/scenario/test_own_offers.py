@@ -396,3 +396,105 @@ def test_numbers_that_no_hardware_has(key: str, value: str) -> None:
     issue = only_fault(text, [(f"offers[0].{key}", value)])
     assert (issue.code, issue.path) == ("out-of-range", f"offers[0].{key}")
     assert "expected " in issue.message
+
+
+TIMED = "{name: mine, gpu: l40s, gpus_per_node: 8, usd_per_gpu_hour: 1, "
+"""The start of an offer on demand."""
+
+
+@pytest.mark.parametrize(
+    ("written", "field", "value"),
+    [
+        ("lead_time: 14 days", "lead_time_days", 14),
+        ("lead_time: 2 weeks", "lead_time_days", 14),
+        ("lead_time: 48 h", "lead_time_days", 2),
+        ("lead_time: 3", "lead_time_days", 3),
+        ("min_term: 30 days", "min_term_hours", 720.0),
+        ("min_term: 1 month", "min_term_hours", 730.0),
+        ("min_term: 30", "min_term_hours", 720.0),
+        ("min_term: 3 years, purchase: reserved", "min_term_hours", 26_280.0),
+        ("max_nodes_per_cluster: 16", "max_nodes_per_cluster", 16),
+        ("purchase: monthly", "billing_unit", "month"),
+        ("purchase: Reserved, min_term: 1 year", "purchase", "reserved"),
+        ("purchase: spot", "purchase", "spot"),
+    ],
+)
+def test_terms_as_written(written: str, field: str, value: object) -> None:
+    """Tests what each way of giving a term makes of an offer."""
+    _, offer, _ = own(f"{TIMED}{written}}}")
+    assert getattr(offer, field) == value
+
+
+@pytest.mark.parametrize(
+    ("written", "code", "path"),
+    [
+        ("lead_time: 36 hours", "wrong-value", "lead_time"),
+        ("lead_time: 11 years", "out-of-range", "lead_time"),
+        ("lead_time: -3 days", "out-of-range", "lead_time"),
+        ("lead_time: soon", "wrong-type", "lead_time"),
+        ("lead_time: 2027-01-01", "unknown-unit", "lead_time"),
+        ("min_term: 1 yeer", "unknown-unit", "min_term"),
+        ("min_term: 5 m", "ambiguous-unit", "min_term"),
+        ("min_term: 200 years", "out-of-range", "min_term"),
+        ("max_nodes_per_cluster: 0", "out-of-range", "max_nodes_per_cluster"),
+        ("max_nodes_per_cluster: 2.5", "wrong-type", "max_nodes_per_cluster"),
+        ("purchase: rented", "wrong-value", "purchase"),
+        ("purchase: reserved", "missing-key", ""),
+        ("purchase: owned", "contradiction", "purchase"),
+        ("purchase: spot, min_term: 30 days", "contradiction", "min_term"),
+        ("purchase: spot, spot_usd_per_gpu_hour: 1", "contradiction", "purchase"),
+    ],
+)
+def test_wrong_terms(written: str, code: str, path: str) -> None:
+    """Tests that each wrong term is told once, where it stands."""
+    issue = only_fault(offering(f"{TIMED}{written}}}"))
+    place = f"offers[0].{path}".removesuffix(".")
+    assert (issue.code, issue.path) == (code, place)
+    assert issue.where is not None
+    assert issue.where.startswith("s.yaml:4:")
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("lead_tme: 3 days", "lead_time"),
+        ("min_terms: 3 days", "min_term"),
+        ("max_nodes_per_clustr: 3", "max_nodes_per_cluster"),
+        ("purchse: spot", "purchase"),
+    ],
+)
+def test_misspelled_terms(written: str, hint: str) -> None:
+    """Tests that the nearest right spelling is told."""
+    issue = only_fault(offering(f"{TIMED}{written}}}"))
+    assert (issue.code, issue.hint) == ("unknown-key", hint)
+
+
+@pytest.mark.parametrize(
+    ("offer", "path"),
+    [
+        ("purchase: on_demand", "purchase"),
+        ("purchase: reserved, min_term: 1 year", "purchase"),
+        ("min_term: 30 days", "min_term"),
+        ("spot_usd_per_gpu_hour: 1, min_term: 30 days", "min_term"),
+        ("spot_usd_per_gpu_hour: 1, purchase: owned", "purchase"),
+    ],
+)
+def test_terms_of_what_is_free(offer: str, path: str) -> None:
+    """Tests that what has no price has no purchase kind but its own, and no term."""
+    text = f"{{name: mine, gpu: l40s, gpus_per_node: 8, {offer}}}"
+    issue = only_fault(offering(text))
+    assert (issue.code, issue.path) == ("contradiction", f"offers[0].{path}")
+
+
+def test_more_nodes_at_least_than_a_fabric_has() -> None:
+    """Tests that at least 8 nodes on a fabric of 4 contradict each other."""
+    fabric = "network: {kind: roce, gbps_per_node: 400}"
+    text = f"{TIMED}{fabric}, min_nodes: 8, max_nodes_per_cluster: 4}}"
+    issue = only_fault(offering(text))
+    assert (issue.code, issue.path) == ("contradiction", "offers[0].min_nodes")
+
+
+def test_reserved_offers_may_be_used_by_default() -> None:
+    """Tests that who lists a reserved offer means to use it."""
+    scenario = read(offering(f"{TIMED}purchase: reserved, min_term: 1 year}}"))
+    assert scenario.constraints.purchase == ("on_demand", "reserved")

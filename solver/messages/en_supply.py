@@ -1,0 +1,45 @@
+"""The English texts about stock, deliveries, fabrics, lead times, terms and quotas."""
+
+__all__ = ["SUPPLY"]
+
+SUPPLY = {
+    "rule.stock": "nodes in stock",
+    "rule.cluster": "nodes on one fabric",
+    "rule.lead_time": "time from order to nodes",
+    "rule.term": "minimum rental term",
+    "row.stock": "nodes in stock",
+    "row.cluster": "on one fabric",
+    "row.start": "start",
+    "row.term": "minimum term",
+    "row.unused": "of it unused",
+    "part.delivery": "wait for nodes",
+    "value.cluster": "at most {nodes:,} {nodes:node|nodes} a job",
+    "value.waited": "{days:,.0f} {days:day|days} after the order ({ordered}), unpaid",
+    "value.stock.known": "{nodes:,}, stated by the offer",
+    "value.stock.assumed": "{nodes:,}, assumed: the offer says nothing of it",
+    "term.years": "{count:,.0f} {count:year|years}",
+    "term.months": "{count:,.0f} {count:month|months}",
+    "term.days": "{count:,.0f} {count:day|days}",
+    "term.hours": "{count:,.4g} {count:hour|hours}",
+    "note.keeps-size": (
+        "A job keeps the size that it starts with: {nodes:,} {nodes:node|nodes}. "
+        "Nodes that come later ({later}) are not used."
+    ),
+    "note.waits": (
+        "The plan waits until {start} for {nodes:,} {nodes:node|nodes}; a job keeps "
+        "its size, so starting with the {fewer:,} that are there sooner and growing "
+        "is not modelled."
+    ),
+    "warning.term": (
+        "At least {term} are paid: ${unused:,} of the rent ({share}) are for time that "
+        "the run does not use."
+    ),
+    "warning.term-passed": (
+        "The run is longer than the term of {term}: what follows it is taken at the "
+        "same price."
+    ),
+    "relax.stock.now": "what is known or assumed",
+    "relax.stock": "{nodes:,} {nodes:node|nodes} of {offer}",
+    "relax.lead": "{days:,} {days:day|days} of {offer}",
+    "relax.term": "{days:,.4g} {days:day|days} of {offer}",
+}

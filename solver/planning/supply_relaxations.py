@@ -1,0 +1,152 @@
+"""What stock, fabrics, lead times and terms would have to be for a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from solver.candidates import CandidateTable
+from solver.catalog.schema import Offer
+from solver.cost import billed_seconds, rent_usd
+from solver.messages import sentence
+from solver.performance.inputs import FloatArray
+from solver.planning.opening import Described, Opening
+from solver.scenario.scenario import Constraints, Scenario
+from solver.setting import Setting
+from solver.units import DAY, HOUR
+
+SPOT_SUFFIX = "/spot"
+"""What the spot offer's id has more than the name of one's own offer."""
+
+
+def own_override(scenario: Scenario, offer: Offer, key: str, value: str) -> str | None:
+    """The override of a key of one's own offer; None for one of the catalog."""
+    names = [o.id.removesuffix(SPOT_SUFFIX) for o in scenario.supply.offers]
+    name = offer.id.removesuffix(SPOT_SUFFIX)
+    if name not in names:
+        return None
+    return f"offers[{list(dict.fromkeys(names)).index(name)}].{key}={value}"
+
+
+def lead_left(setting: Setting, table: CandidateTable) -> FloatArray:
+    """Share of its offer's lead time that the deadline leaves a candidate, (n,)."""
+    arrays = setting.arrays.take(table.option)
+    lead_s = _stated(setting, table, lambda o: o.lead_time_days) * float(DAY)
+    deadline = setting.scenario.constraints.deadline_s or np.inf
+    return _share(deadline - (table.duration_limit_s - arrays.wait_s), lead_s)
+
+
+def term_left(setting: Setting, table: CandidateTable) -> FloatArray:
+    """Share of its offer's term that the budget pays for a candidate, (n,)."""
+    price = setting.arrays.usd_per_node_hour[table.option] * table.layouts.nodes
+    whole = _stated(setting, table, lambda o: o.min_term_hours) * price
+    budget = setting.scenario.constraints.budget_usd or np.inf
+    return _share(budget - table.storage_usd - table.egress_usd, whole)
+
+
+def _stated(
+    setting: Setting, table: CandidateTable, figure: Callable[[Offer], float]
+) -> FloatArray:
+    """A figure of each candidate's offer, (n,)."""
+    stated = np.array([figure(o.offer) for o in setting.options], dtype=np.float64)
+    return np.asarray(stated[table.option])
+
+
+def _share(left: FloatArray, whole: FloatArray) -> FloatArray:
+    """``left / whole``; least where there is nothing to shorten, (n,)."""
+    some = whole > 0
+    return np.where(some, left / np.where(some, whole, 1.0), -np.inf)
+
+
+def _stock(opening: Opening, _user: Constraints) -> Described:
+    needed = int(opening.table.layouts.nodes[opening.row])
+    offer = opening.option.offer
+    assumed = offer.max_nodes is None and not offer.available and not offer.marketplace
+    return {
+        "now": sentence("relax.stock.now"),
+        "needed": sentence("relax.stock", nodes=needed, offer=offer.id),
+        "needed_value": needed,
+        "unit": "nodes",
+        "set": f"stock.unknown_nodes={needed}" if assumed else None,
+    }
+
+
+def _cluster(opening: Opening, _user: Constraints) -> Described:
+    needed = int(opening.table.layouts.nodes[opening.row])
+    offer, scenario = opening.option.offer, opening.setting.scenario
+    now = offer.max_nodes_per_cluster
+    return {
+        "now": sentence("relax.stock", nodes=now or needed, offer=offer.id),
+        "needed": sentence("relax.stock", nodes=needed, offer=offer.id),
+        "now_value": now,
+        "needed_value": needed,
+        "unit": "nodes",
+        "set": own_override(scenario, offer, "max_nodes_per_cluster", f"{needed}"),
+    }
+
+
+def _lead_time(opening: Opening, user: Constraints) -> Described:
+    """The longest lead time that keeps the deadline; 0 where there is none."""
+    option, row = opening.option, opening.row
+    active = float(opening.table.duration_limit_s[row]) - option.wait_s
+    spare = (user.deadline_s or active) - active
+    offer, scenario = option.offer, opening.setting.scenario
+    needed = min(max(0, int(spare / DAY + 1e-9)), offer.lead_time_days)
+    return {
+        "now": sentence("relax.lead", days=offer.lead_time_days, offer=offer.id),
+        "needed": sentence("relax.lead", days=needed, offer=offer.id),
+        "now_value": offer.lead_time_days,
+        "needed_value": needed,
+        "unit": "days",
+        "set": own_override(scenario, offer, "lead_time", f"{needed} days"),
+    }
+
+
+def _term(opening: Opening, user: Constraints) -> Described:
+    """The longest term, in whole days, whose bill keeps the budget."""
+    offer, scenario = opening.option.offer, opening.setting.scenario
+    needed = _longest_term_days(opening, user.budget_usd or np.inf)
+    return {
+        "now": sentence("relax.term", days=offer.min_term_hours / 24, offer=offer.id),
+        "needed": sentence("relax.term", days=needed, offer=offer.id),
+        "now_value": offer.min_term_hours / 24,
+        "needed_value": needed,
+        "unit": "days",
+        "set": own_override(scenario, offer, "min_term", f"{needed} days"),
+    }
+
+
+def _longest_term_days(opening: Opening, budget_usd: float) -> int:
+    """Whole days of term, less than the offer's, that a budget pays for."""
+    setting = opening.setting
+    one = opening.table.take(np.array([opening.row]))
+    arrays, overheads = setting.arrays.take(one.option), setting.scenario.overheads
+    surely = setting.z != 0.0
+    unpaid = overheads.setup_s + overheads.queue_s + arrays.wait_s
+    active = (one.duration_limit_s if surely else one.duration_s) - unpaid
+    sigma = arrays.sigma * (not surely)
+
+    def rent(days: int) -> float:
+        billed = billed_seconds(
+            active, overheads.setup_s, arrays.unit_s, sigma, days * float(DAY)
+        )
+        nodes, price = one.layouts.nodes, arrays.usd_per_node_hour
+        return float(rent_usd(nodes, price, billed)[0])
+
+    other = float(one.cost_limit_usd[0]) - rent(0)
+    low, high = 0, int(opening.option.offer.min_term_hours * HOUR / DAY)
+    while low < high:
+        middle = (low + high + 1) // 2
+        fits = rent(middle) + other <= budget_usd
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return low
+
+
+SUPPLY: Mapping[str, Callable[[Opening, Constraints], Described]] = {
+    "stock": _stock,
+    "cluster": _cluster,
+    "lead_time": _lead_time,
+    "term": _term,
+}
+"""Rule of supply to what would have to be, as the JSON contract has it."""

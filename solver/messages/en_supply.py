@@ -40,6 +40,5 @@ SUPPLY = {
     ),
     "relax.stock.now": "what is known or assumed",
     "relax.stock": "{nodes:,} {nodes:node|nodes} of {offer}",
-    "relax.lead": "{days:,} {days:day|days} of {offer}",
-    "relax.term": "{days:,.4g} {days:day|days} of {offer}",
+    "relax.days-of": "{days:,.4g} {days:day|days} of {offer}",
 }

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from solver.candidates import CandidateTable, objective_values
+from solver.catalog.schema import Offer
 from solver.layout_space import OutOfTimeError
 from solver.messages import sentence
 from solver.performance.parallelism import explain_divisibility
@@ -27,7 +28,7 @@ from solver.planning.relaxation_text import (
     describe,
 )
 from solver.planning.relaxing import in_force, without
-from solver.planning.supply_relaxations import lead_left, term_left
+from solver.planning.supply_relaxations import changed_offer, lead_left, term_left
 from solver.rules import rule
 from solver.scenario.scenario import Objective, Scenario
 from solver.search import SearchResult, limits_of, search
@@ -100,21 +101,36 @@ def _open(setting: Setting, rule_id: str, clock: _Clock) -> Opening | None:
 def _opened(
     setting: Setting, least: Opening, clock: _Clock
 ) -> tuple[CandidateTable, int] | None:
-    """The plan that the printed deadline or budget gives, by the user's objective."""
+    """The plan that the printed figure gives, by the user's objective."""
     user = setting.scenario.constraints
+    offer = changed_offer(least)
     if least.rule == "deadline":
         user = replace(user, deadline_s=deadline_needed_s(least))
     elif least.rule == "budget":
         user = replace(user, budget_usd=budget_needed_usd(least))
-    else:
+    elif offer is None:
         return None
     scenario = replace(setting.scenario, constraints=user)
-    relaxed = _joined(setting, scenario)
+    relaxed = _joined(*_with_offer(setting, scenario, offer))
     table = _solved(relaxed, clock).table
     if table is None:
         return None
     ties = (table.duration_s, table.cost_usd, objective_values(relaxed, table))
     return table, int(np.lexsort(ties)[0])
+
+
+def _with_offer(
+    setting: Setting, scenario: Scenario, offer: Offer | None
+) -> tuple[Setting, Scenario]:
+    """Both with one offer as given, wherever it comes from."""
+    if offer is None:
+        return setting, scenario
+    own = tuple(offer if o.id == offer.id else o for o in scenario.supply.offers)
+    catalog = setting.catalog.with_entries(offers=[offer])
+    return (
+        replace(setting, catalog=catalog),
+        replace(scenario, supply=replace(scenario.supply, offers=own)),
+    )
 
 
 def _solved(setting: Setting, clock: _Clock, slack: float = 0.0) -> SearchResult:

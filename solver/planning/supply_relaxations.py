@@ -86,16 +86,20 @@ def _cluster(opening: Opening, _user: Constraints) -> Described:
     }
 
 
-def _lead_time(opening: Opening, user: Constraints) -> Described:
-    """The longest lead time that keeps the deadline; 0 where there is none."""
-    option, row = opening.option, opening.row
-    active = float(opening.table.duration_limit_s[row]) - option.wait_s
+def _lead_days(opening: Opening) -> int:
+    """The longest lead time of the offer that keeps the deadline, whole days."""
+    option, user = opening.option, opening.setting.scenario.constraints
+    active = float(opening.table.duration_limit_s[opening.row]) - option.wait_s
     spare = (user.deadline_s or active) - active
-    offer, scenario = option.offer, opening.setting.scenario
-    needed = min(max(0, int(spare / DAY + 1e-9)), offer.lead_time_days)
+    return min(max(0, int(spare / DAY + 1e-9)), option.offer.lead_time_days)
+
+
+def _lead_time(opening: Opening, _user: Constraints) -> Described:
+    offer, needed = opening.option.offer, _lead_days(opening)
+    scenario = opening.setting.scenario
     return {
-        "now": sentence("relax.lead", days=offer.lead_time_days, offer=offer.id),
-        "needed": sentence("relax.lead", days=needed, offer=offer.id),
+        "now": sentence("relax.days-of", days=offer.lead_time_days, offer=offer.id),
+        "needed": sentence("relax.days-of", days=needed, offer=offer.id),
         "now_value": offer.lead_time_days,
         "needed_value": needed,
         "unit": "days",
@@ -103,23 +107,23 @@ def _lead_time(opening: Opening, user: Constraints) -> Described:
     }
 
 
-def _term(opening: Opening, user: Constraints) -> Described:
-    """The longest term, in whole days, whose bill keeps the budget."""
-    offer, scenario = opening.option.offer, opening.setting.scenario
-    needed = _longest_term_days(opening, user.budget_usd or np.inf)
+def _term(opening: Opening, _user: Constraints) -> Described:
+    offer, needed = opening.option.offer, _term_days(opening)
+    scenario, now = opening.setting.scenario, offer.min_term_hours / 24
     return {
-        "now": sentence("relax.term", days=offer.min_term_hours / 24, offer=offer.id),
-        "needed": sentence("relax.term", days=needed, offer=offer.id),
-        "now_value": offer.min_term_hours / 24,
+        "now": sentence("relax.days-of", days=now, offer=offer.id),
+        "needed": sentence("relax.days-of", days=needed, offer=offer.id),
+        "now_value": now,
         "needed_value": needed,
         "unit": "days",
         "set": own_override(scenario, offer, "min_term", f"{needed} days"),
     }
 
 
-def _longest_term_days(opening: Opening, budget_usd: float) -> int:
-    """Whole days of term, less than the offer's, that a budget pays for."""
+def _term_days(opening: Opening) -> int:
+    """The longest term of the offer that the budget pays for, whole days."""
     setting = opening.setting
+    budget_usd = setting.scenario.constraints.budget_usd or np.inf
     one = opening.table.take(np.array([opening.row]))
     arrays, overheads = setting.arrays.take(one.option), setting.scenario.overheads
     surely = setting.z != 0.0
@@ -141,6 +145,22 @@ def _longest_term_days(opening: Opening, budget_usd: float) -> int:
         fits = rent(middle) + other <= budget_usd
         low, high = (middle, high) if fits else (low, middle - 1)
     return low
+
+
+def changed_offer(opening: Opening) -> Offer | None:
+    """The offer as it would have to be; None where no figure of it is relaxed."""
+    needed: dict[str, Callable[[], tuple[str, float]]] = {
+        "cluster": lambda: (
+            "max_nodes_per_cluster",
+            int(opening.table.layouts.nodes[opening.row]),
+        ),
+        "lead_time": lambda: ("lead_time_days", _lead_days(opening)),
+        "term": lambda: ("min_term_hours", 24.0 * _term_days(opening)),
+    }
+    if opening.rule not in needed:
+        return None
+    field, value = needed[opening.rule]()
+    return opening.option.offer.model_copy(update={field: value})
 
 
 SUPPLY: Mapping[str, Callable[[Opening, Constraints], Described]] = {

@@ -7,7 +7,9 @@ certificate's arithmetic; bounds, pruning, reduction and CP-SAT have no part in 
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from functools import cache
+from itertools import product
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solver.catalog.load import Catalog
+from solver.catalog.schema import Delivery, Offer
 from solver.performance.inputs import RECOMPUTE
 from solver.performance.parallelism import LatticeLimits, enumerate_layouts
 from solver.physics_inputs import framework_of, job_of, shape_of
@@ -64,7 +67,9 @@ def _layouts() -> tuple[dict[str, int], ...]:
     return tuple(layouts.row(i) for i in range(len(layouts)))
 
 
-def _plan(offer: str, storage: str, row: dict[str, int]) -> Plan:
+def _plan(
+    offer: str, storage: str, row: dict[str, int], start: str | None = None
+) -> Plan:
     """A plan of these decisions; all other fields are left from an example."""
     pp = row["pp"]
     layout = LayoutPlan(
@@ -82,6 +87,7 @@ def _plan(offer: str, storage: str, row: dict[str, int]) -> Plan:
         example(PLAIN).plan,
         offer=offer,
         storage=storage,
+        start=start,
         nodes=row["nodes"],
         gpus=row["nodes"] * row["gpus_per_node"],
         layout=layout,
@@ -107,12 +113,21 @@ def _physics(offer: str, index: int) -> tuple[dict[str, Any], dict[str, Any]]:
     )
 
 
+def _starts(scenario: Scenario, offer: Offer) -> Iterator[str | None]:
+    """Every day on which nodes ordered today may become usable; None is today."""
+    days = {scenario.start_date} | {d.start for d in offer.available if d.start}
+    earliest = scenario.start_date + timedelta(days=offer.lead_time_days)
+    for day in {max(day, earliest) for day in days}:
+        yield None if day == scenario.start_date else day.isoformat()
+
+
 def _walk(scenario: Scenario, supply: Catalog) -> Iterator[Figures]:
-    """Every combination of offer, storage and layout that is possible at all."""
-    for offer in OFFERS:
-        for storage in ("local", "shared"):
+    """Every combination of start, offer, storage and layout that is possible at all."""
+    for offer, storage in product(OFFERS, ("local", "shared")):
+        for start in _starts(scenario, supply.offers[offer]):
             for index, row in enumerate(_layouts()):
-                evidence = gather(_plan(offer, storage, row), scenario, supply)
+                plan = _plan(offer, storage, row, start)
+                evidence = gather(plan, scenario, supply)
                 assert isinstance(evidence, Evidence), evidence
                 known = Figures(evidence)
                 for holder, values in zip(
@@ -120,6 +135,8 @@ def _walk(scenario: Scenario, supply: Catalog) -> Iterator[Figures]:
                 ):
                     holder.__dict__.update(values)
                 if row["nodes"] > known.stock[0]:
+                    continue
+                if row["nodes"] > (evidence.offer.max_nodes_per_cluster or math.inf):
                     continue
                 if known.host_bytes > (evidence.server.ram_gb or math.inf) * 1e9:
                     continue
@@ -207,3 +224,51 @@ def test_planner_equals_brute_force(data: st.DataObject) -> None:
 def test_the_lattice_is_worth_walking() -> None:
     """Tests that brute force has something to choose from."""
     assert len(_layouts()) > 30
+
+
+def _calendar(data: st.DataObject, scenario: Scenario, name: str) -> dict[str, Any]:
+    """Deliveries, lead time, term and fabric of one offer."""
+    order, terms = scenario.start_date, data.draw(st.booleans(), label=f"terms {name}")
+    days = data.draw(st.sets(st.sampled_from([0, 1, 3, 6]), min_size=1), label="days")
+    return {
+        "usd_per_node_hour": data.draw(PRICES, label=f"price of {name}"),
+        "max_nodes": data.draw(st.sampled_from([None, 1, 2]), label="nodes"),
+        "billing_unit": data.draw(st.sampled_from(["second", "month"]), label="unit"),
+        "available": tuple(
+            Delivery(start=order + timedelta(days=day) if day else None, nodes=1)
+            for day in sorted(days)
+        ),
+        "lead_time_days": data.draw(st.sampled_from([0, 2, 4]), label="lead"),
+        "min_term_hours": data.draw(st.sampled_from([24.0, 100.0, 730.0])) * terms,
+        "max_nodes_per_cluster": data.draw(st.sampled_from([None, 1, 2]), label="one"),
+    }
+
+
+@settings(max_examples=12)
+@given(st.data())
+def test_calendars_and_terms_equal_brute_force(data: st.DataObject) -> None:
+    """Tests starting small against waiting, and terms, over every start and layout."""
+    base = scenario_of(QUESTION)
+    offers = [
+        catalog().offers[name].model_copy(update=_calendar(data, base, name))
+        for name in OFFERS
+    ]
+    supply = catalog().with_entries(offers=offers)
+    days = data.draw(st.sampled_from([None, 4.0, 8.0, 20.0]), label="deadline")
+    user = replace(
+        base.constraints,
+        deadline_s=None if days is None else days * 86_400,
+        budget_usd=data.draw(st.sampled_from([None, 1_000.0, 9_000.0]), label="usd"),
+        confidence=data.draw(st.sampled_from([0.5, 0.9]), label="confidence"),
+    )
+    objective = data.draw(OBJECTIVES, label="objective")
+    scenario = replace(base, constraints=user, objective=objective)
+    expected = _best(scenario, supply)
+    result = plan_job(scenario, supply, alternatives=0)
+    if expected is None:
+        assert result.status == "infeasible"
+        return
+    assert result.status == "optimal"
+    assert result.plan is not None
+    found = _value(scenario, result.plan.cost_usd, result.plan.duration_days * 86_400)
+    assert found == pytest.approx(expected, rel=2e-5)

@@ -65,6 +65,27 @@ offers:
     region: sg
 """
 
+TIMED = """
+name: timed
+model: toy-1b
+workload: {tokens: 200B, sequence_length: 2048, global_batch_size: 512, start: scratch}
+constraints: {confidence: 0.8}
+offers:
+  - name: mine
+    gpu: small-a
+    gpus_per_node: 8
+    usd_per_gpu_hour: 2
+    network: {gbps_per_node: 1600, kind: infiniband}
+    max_nodes: 8
+    max_nodes_per_cluster: 4
+    lead_time: 2 weeks
+    purchase: reserved
+    min_term: 1 year
+    region: sg
+    storage:
+      - {name: fs, kind: parallel_fs, read: 9 GB/s, write: 9 GB/s, usd_per_gb_month: 1}
+"""
+
 ADAPTERS = """
 name: adapters
 model: toy-1b

@@ -23,13 +23,14 @@ from tests.verify.examples import (
     PLAIN,
     RICH,
     SPOT,
+    TIMED,
     Example,
     catalog,
     example,
     scenario_of,
 )
 
-EXAMPLES = (PLAIN, RICH, SPOT, MONTHLY, ADAPTERS)
+EXAMPLES = (PLAIN, RICH, SPOT, MONTHLY, TIMED, ADAPTERS)
 
 SAID_NOT_CHECKED = ("provenance", "warnings")
 """Sources and sentences: not promises that could be recomputed."""
@@ -280,6 +281,42 @@ def test_nodes_delivered_later_are_not_in_stock() -> None:
     assert plan.duration_parts_days["delivery"] == wait
     assert verify(replace(plan, start=None), scenario, catalog())[0].rule == "stock"
     assert verify(replace(plan, start="2099-01-02"), scenario, catalog())
+
+
+def test_a_reserved_year_is_waited_for_and_paid_in_full() -> None:
+    """Tests the figures of a plan with a lead time, a term and a fabric by hand."""
+    plan, scenario, _ = example(TIMED)
+    assert (date.fromisoformat(plan.start or "") - scenario.start_date).days == 14
+    assert plan.duration_parts_days["delivery"] == 14
+    assert plan.gpu_hours == pytest.approx(8_760 * plan.gpus)
+    assert plan.cost_parts_usd["compute"] == pytest.approx(2 * 8_760 * plan.gpus)
+    used = plan.duration_days - 14
+    unused = 2 * plan.gpus * (8_760 - 24 * used)
+    assert plan.unused_term_usd == pytest.approx(unused)
+    assert plan.nodes <= plan.cluster_nodes == 4
+    gigabytes = 2 * plan.checkpoint_gb + scenario.data.size_bytes / 1e9
+    months = used * 24 / 730
+    assert plan.cost_parts_usd["storage"] == pytest.approx(gigabytes * months)
+
+
+@pytest.mark.parametrize(
+    ("rule", "change"),
+    [
+        ("cluster", {"cluster_nodes": None}),
+        ("cluster", {"cluster_nodes": 5}),
+        ("lead_time", {"start": None}),
+        ("lead_time", {"lead_time_days": 0}),
+        ("lead_time", {"order_date": "2020-01-01"}),
+        ("term", {"min_term_hours": 0.0}),
+        ("term", {"unused_term_usd": 0.0}),
+        ("term", {"gpu_hours": 10.0}),
+    ],
+)
+def test_promises_on_terms_are_checked(rule: str, change: dict[str, Any]) -> None:
+    """Tests that each promise of lead time, term and fabric falls under its rule."""
+    plan, scenario, supply = example(TIMED)
+    broken = verify(replace(plan, **change), scenario, supply)
+    assert rule in {v.rule for v in broken}
 
 
 def test_every_rule_has_a_check_and_an_example() -> None:

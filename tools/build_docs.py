@@ -192,6 +192,32 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     )
 
 
+def catalog_page() -> str:
+    """Return docs/catalog-fields.md: the columns and keys of a catalog folder."""
+    from solver.importing.templates import KINDS, template_of
+
+    blocks = [
+        "# Columns of a catalog",
+        GENERATED,
+        "What stands in tables of one's own offers (`solve --offers`) and in the files "
+        "of a [catalog folder](../catalog/README.md). `gpuplan catalog template KIND` "
+        "prints each with an example to fill in.",
+    ]
+    for kind in KINDS:
+        template = template_of(kind)
+        blocks += [f"## `{kind}`", f"File: `{template.file}`."]
+        rows = [
+            (
+                f"`{column.name}`" + (" (required)" if column.needed else ""),
+                column.limits,
+                column.meaning,
+            )
+            for column in template.columns
+        ]
+        blocks.append(_table(("column", "limits", "meaning"), rows))
+    return "\n\n".join(blocks) + "\n"
+
+
 def accuracy_page() -> str:
     """Return docs/accuracy.md: the scores of the shipped measurements."""
     from solver.accuracy.report import accuracy_report
@@ -329,6 +355,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/accuracy.md": accuracy_page,
     "docs/cli.md": cli_page,
     "docs/scenario-fields.md": scenario_page,
+    "docs/catalog-fields.md": catalog_page,
     "README.md": readme_page,
     "scenarios/README.md": gallery_page,
 }

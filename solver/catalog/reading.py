@@ -39,6 +39,7 @@ __all__ = [
     "read_entry",
     "read_part",
     "read_text",
+    "table_lines",
     "yaml_mapping",
 ]
 
@@ -101,8 +102,8 @@ class Origin:
 
     def _column(self, field: str) -> int:
         """Return the column in which the cell of a field starts."""
-        lines = _lines(read_text(self.file, self.name, MAX_TABLE_BYTES))
-        header = next(csv.reader(lines[:1]))
+        lines = table_lines(read_text(self.file, self.name, MAX_TABLE_BYTES))
+        header = _header_row(csv.reader(lines))
         if field not in header or self.line is None or self.line > len(lines):
             return 1
         return _cell_column(lines[self.line - 1], header.index(field))
@@ -288,11 +289,11 @@ def _yaml_entries(
 
 def _rows(part: Part, file: Traversable, name: str, log: IssueLog) -> Iterator[_Raw]:
     """Yield the rows of a CSV table."""
-    lines = _lines(read_text(file, name, MAX_TABLE_BYTES))
+    lines = table_lines(read_text(file, name, MAX_TABLE_BYTES))
     reader = csv.reader(lines, strict=True)
     try:
-        header = [column.strip() for column in next(reader, [])]
-        _check_header(header, part, name, lines[0] if lines else "").raise_if_any()
+        header = [column.strip() for column in _header_row(reader)]
+        _check_header(header, part, name, lines).raise_if_any()
         end = reader.line_num
         for row in reader:
             line, end = end + 1, reader.line_num
@@ -315,17 +316,42 @@ def _rows(part: Part, file: Traversable, name: str, log: IssueLog) -> Iterator[_
         log.add("csv-syntax", message, f"{name}:{reader.line_num}:1")
 
 
-def _lines(text: str) -> list[str]:
-    """Return the lines of a table, with their ends, split at line feeds only."""
-    return list(StringIO(text, newline=""))
+def table_lines(text: str) -> list[str]:
+    """Return the lines of a table, with their ends, split at line feeds only.
+
+    A line that starts with ``#``, outside of a quoted cell, is a comment: empty.
+    """
+    lines = list(StringIO(text, newline=""))
+    if not (text.startswith("#") or "\n#" in text):
+        return lines
+    quoted = False
+    for number, line in enumerate(lines):
+        if not quoted and line.startswith("#"):
+            lines[number] = "\n"
+        elif line.count('"') % 2:
+            quoted = not quoted
+    return lines
 
 
-def _check_header(header: list[str], part: Part, name: str, line: str) -> IssueLog:
-    """Return the faults of a table's first line."""
+def _header_row(reader: Iterator[list[str]]) -> list[str]:
+    """Return the first row that is not empty."""
+    return next((row for row in reader if row), [])
+
+
+def _header_line(lines: list[str]) -> int:
+    """Return the number, from 1, of a table's first line that is not empty."""
+    return next((n for n, line in enumerate(lines, start=1) if line.strip()), 1)
+
+
+def _check_header(
+    header: list[str], part: Part, name: str, lines: list[str]
+) -> IssueLog:
+    """Return the faults of a table's header."""
     log = IssueLog()
     fields = part.model.model_fields
+    line = _header_line(lines)
     for index, column in enumerate(header):
-        where = f"{name}:1:{_cell_column(line, index)}"
+        where = f"{name}:{line}:{_cell_column(lines[line - 1], index)}"
         if column not in fields:
             hint = nearest(column, fields)
             log.add("unknown-key", "no such column", where, column, hint)
@@ -333,7 +359,8 @@ def _check_header(header: list[str], part: Part, name: str, line: str) -> IssueL
             log.add("duplicate-key", "the column stands here twice", where, column)
     required = {key for key, field in fields.items() if field.is_required()}
     for column in sorted(required - part.derived - set(header)):
-        log.add("missing-key", "the table needs this column", f"{name}:1:1", column)
+        where = f"{name}:{line}:1"
+        log.add("missing-key", "the table needs this column", where, column)
     return log
 
 

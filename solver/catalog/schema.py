@@ -35,18 +35,22 @@ class Entry(BaseModel):
     )
 
     id: str
+    """Its name in other entries and on the command line."""
     source: str
     """Where the figures were read; 'memory' means general knowledge, an estimate."""
     as_of: str = ""
     """Date of the figures, as precise as the source gives it."""
     note: str = ""
+    """What else has to be known about the figures."""
 
 
 class Gpu(Entry):
     """One GPU model. Peak rates are dense, with fp32 accumulation."""
 
     aliases: tuple[str, ...] = ()
+    """Other names of it."""
     vendor: str
+    """Who makes it: NVIDIA, AMD, Intel."""
     family: str
     """Marketing family, such as A100; a constraint may name it for all its members."""
     generation: str
@@ -58,27 +62,45 @@ class Gpu(Entry):
     usable_memory_gib: bounds.MemoryGib
     """What a process sees on the device, GiB."""
     usable_memory_source: str
+    """Where that figure was read."""
     memory_type: str = ""
+    """HBM3, GDDR6 ..."""
     memory_bandwidth_gb_per_s: bounds.MemoryRate
+    """Peak rate of its memory, GB/s."""
     fp32_tflops: bounds.Tflops | None = None
+    """Peak of fp32 outside the tensor cores."""
     tf32_tflops: bounds.Tflops | None = None
+    """Peak of TF32; none: the GPU lacks it, as with all below."""
     fp16_tflops: bounds.Tflops | None = None
+    """Peak of fp16."""
     bf16_tflops: bounds.Tflops | None = None
+    """Peak of bf16."""
     fp8_tflops: bounds.Tflops | None = None
+    """Peak of fp8."""
     fp4_tflops: bounds.Tflops | None = None
+    """Peak of 4-bit floating point."""
     int8_tops: bounds.Tflops | None = None
+    """Peak of int8."""
     nvlink_generation: str = ""
+    """1 to 5; empty without NVLink."""
     nvlink_gb_per_s: bounds.LinkRate = 0.0
     """Per GPU and direction, GB/s; 0 without NVLink (or the vendor's own links)."""
     nvlink_note: str = ""
+    """Links and switches, in words."""
     pcie_generation: Annotated[int, Bounds(1, 12)] = 4
+    """Generation of its slot."""
     pcie_lanes: Annotated[int, Bounds(1, 64)] = 16
+    """Lanes of its slot."""
     tdp_w: bounds.Watts = 0.0
+    """Power limit, watts."""
     ecc: bool = True
+    """Whether its memory corrects errors."""
     mig_profiles: dict[str, Annotated[int, Bounds(0, 100)]] = {}
+    """Instances of each MIG profile that fit on it."""
     sm_count: Annotated[int, Bounds(1, 1e5)] = 100
     """Streaming multiprocessors (compute units); assumed where the source has none."""
     release: str = ""
+    """Year and month of its release."""
 
 
 class Server(Entry):
@@ -87,21 +109,29 @@ class Server(Entry):
     provider: str = ""
     """Empty for a generic reference server."""
     gpu: str
+    """Id of its GPUs."""
     gpus_per_node: bounds.GpusPerNode
+    """How many it has."""
     intra_node: str
     """Tier id: nvswitch-nvlink4, nvlink2, pcie4, none ..."""
     intra_node_kind: IntraNodeKind
+    """nvswitch, nvlink, pcie or none."""
     intra_node_gb_per_s: bounds.LinkRate = 0.0
     """Per GPU and direction inside the node, GB/s (NVLink, or the PCIe link)."""
     nvlink_pair_only: bool = False
+    """Whether bridges join only two GPUs each."""
     nvlink_domain_gpus: Annotated[int, Bounds(1, 1e5, "GPUs")]
+    """GPUs that reach each other over NVLink, 72 in a rack; else those of the node."""
     network: str | None = None
     """Network tier id; None: no fabric between nodes is known, one node only."""
     network_gbps: bounds.Gbps = 0.0
     """Sum of the node's NICs, Gb/s."""
     vcpus: Annotated[float, Bounds(1, 1e5, "threads")] | None = None
+    """Host threads."""
     ram_gb: bounds.HostGb | None = None
+    """Host memory, GB."""
     local_nvme_tb: bounds.Terabytes | None = None
+    """Local NVMe, TB."""
     standard: bool = False
     """The usual server of its GPU and count: what an inline offer takes by default."""
 
@@ -137,35 +167,48 @@ class NetworkTier(Entry):
     """A fabric between nodes."""
 
     name: str
+    """What people call it."""
     aliases: tuple[str, ...] = ()
+    """Other names of it."""
     kind: NetworkKind
+    """infiniband, roce, efa, tcpx or ethernet."""
     gbps_per_nic: bounds.NicRate
+    """Rate of one NIC, Gb/s."""
     efficiency: bounds.Efficiency
     """Achieved share of the NIC rate in large collectives."""
     latency_us: bounds.Microseconds
     """Added to each hop of a collective across nodes, microseconds."""
     efficiency_source: str = ""
+    """Where share and latency were read."""
 
 
 class StorageTier(Entry):
     """Where data and checkpoints lie."""
 
     name: str
+    """What people call it."""
     provider: str = ""
     """Empty: a generic tier, offered where a provider's own tiers are not known."""
     kind: StorageKind
+    """local_nvme, nvme_raid, parallel_fs, network_fs, block or object_store."""
     usd_per_gb_month: bounds.UsdPerGbMonth | None = None
     """None: the price is not known; 0: comes with the node."""
     usd_per_mb_per_s_month: bounds.UsdPerRateMonth | None = None
     """Price of provisioned throughput on top, where the provider sells it apart."""
     read_gb_per_s_per_node: bounds.NodeRate
+    """Reading rate of one node, GB/s."""
     write_gb_per_s_per_node: bounds.NodeRate
+    """Writing rate of one node, GB/s."""
     aggregate_read_gb_per_s: bounds.TotalRate | None = None
+    """Reading rate of all nodes together, GB/s; none: no limit of its own."""
     aggregate_write_gb_per_s: bounds.TotalRate | None = None
+    """The same of writing."""
     throughput_mb_per_s_per_tib: (
         Annotated[float, Bounds(1e-3, 1e6, "MB/s per TiB")] | None
     ) = None
+    """Rate that comes with each TiB that is rented."""
     min_tib: Annotated[float, Bounds(0, 1e6, "TiB")] = 0.0
+    """Least that can be rented, TiB."""
     capacity_tb: Annotated[float, Bounds(0, 1e12, "TB")] | None = None
     """Per node for local tiers; None: as much as is bought."""
     outlives_node: bool = True
@@ -174,23 +217,32 @@ class StorageTier(Entry):
     gpudirect: bool = False
     """GPUDirect Storage: reads land in GPU memory without the host's bounce buffer."""
     latency_ms: bounds.Milliseconds | None = None
+    """Time to the first byte, milliseconds."""
 
 
 class Region(Entry):
     """A provider's region; the id is ``provider/region``."""
 
     provider: str
+    """Who runs it; read from the id where it is left out."""
     region: str
+    """The provider's name of it; read from the id, too."""
     name: str = ""
+    """Its name in words."""
     city: str = ""
+    """Where it is, or near to."""
     country: str | None = None
     """ISO 3166-1 alpha-2 code; None: not stated."""
     metro: str = ""
     """Name in round_trips.csv of the place whose network distances it shares."""
     grid_gco2_per_kwh: Annotated[float, Bounds(0, 1e4, "g/kWh")] | None = None
+    """Carbon intensity of its grid, g CO2 per kWh."""
     grid_source: str = ""
+    """Where that figure was read."""
     pue: Annotated[float, Bounds(1, 10)] | None = None
+    """Power of the site over that of its computers."""
     pue_source: str = ""
+    """Where that figure was read."""
 
 
 class Country(Entry):
@@ -209,11 +261,13 @@ class EgressPrice(Entry):
     destination: str
     """``internet``, ``availability-zone``, or a pattern over region ids."""
     from_gb: bounds.Gigabytes = 0.0
+    """Start of this step of the month's gigabytes."""
     to_gb: bounds.Gigabytes | None = None
     """This step covers the month's gigabytes from_gb to to_gb (None: the rest)."""
     usd_per_gb: bounds.UsdPerGb | None = None
     """None: set by the host, not known."""
     free_gb_per_month: bounds.Gigabytes = 0.0
+    """Free of charge each month, GB."""
 
 
 class RoundTrip(Entry):
@@ -237,21 +291,27 @@ class Offer(Entry):
     """A price for a server in a region, of one purchase kind; id is unique."""
 
     provider: str
+    """Who sells it; read from the region where it is left out."""
     region: str
     """Region id ``provider/region``."""
     server: str
+    """Id of the server."""
     purchase: PurchaseKind
+    """on_demand, spot, reserved, monthly or owned."""
     usd_per_node_hour: bounds.UsdPerNodeHour
+    """Price of the whole node, USD per hour."""
     billing_unit: Literal["second", "hour", "month"] = "second"
     """Whole units are paid (clouds bill GPU nodes by the second or minute); a month is
     730 hours and costs 730 x usd_per_node_hour."""
     max_nodes: bounds.Nodes | None = None
     """Known stock, nodes; None: not known."""
     min_nodes: bounds.NodesOrMore = 1
+    """Fewest nodes that can be rented."""
     max_nodes_per_cluster: bounds.NodesOrMore | None = None
     """Most nodes on one fabric, which is what a job can use, whatever the stock; None:
     not known to be limited."""
     available: tuple[Delivery, ...] = ()
+    """Nodes by date on top of earlier ones, as 2027-01-01:16."""
     lead_time_days: bounds.LeadDays = 0
     """Days from the order until nodes can be used; they are not billed."""
     min_term_hours: bounds.TermHours = 0.0
@@ -271,11 +331,17 @@ class Architecture(Entry):
     """A transformer's sizes; names as in performance.inputs.TransformerShape."""
 
     name: str
+    """What people call it."""
     family: str = ""
+    """What it belongs to."""
     hf_id: str = ""
+    """Its name at Hugging Face."""
     aliases: tuple[str, ...] = ()
+    """Other names of it."""
     reported_params_b: Billions | None = None
+    """Parameters as published, billions."""
     active_params_b: Billions | None = None
+    """Those that one token uses, as published, billions."""
     max_seq: Annotated[int, Bounds(1, 1e9, "tokens")] | None = None
     layers: Annotated[int, Bounds(1, 10_000)]
     hidden: Annotated[int, Bounds(1, 1e6)]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from solver.cli import catalog_import
+from solver.cli import catalog_import, catalog_template
 from solver.cli.terminal import write
 from solver.cli.usage import PlainUsage
 
@@ -21,6 +21,7 @@ app = typer.Typer(
     help="List, show and check the catalog.",
 )
 app.add_typer(catalog_import.app, name="import")
+app.command("template", cls=PlainUsage)(catalog_template.template)
 
 Folders = Annotated[
     list[Path] | None,

@@ -9,6 +9,8 @@ import typer
 from solver.cli.inputs import (
     AsJson,
     CatalogFolders,
+    OfferTables,
+    OnlyThese,
     Overrides,
     ScenarioName,
     read_inputs,
@@ -86,6 +88,8 @@ def estimate(
     scenario: ScenarioName,
     catalog: CatalogFolders = None,
     overrides: Overrides = None,
+    offers: OfferTables = None,
+    only: OnlyThese = False,
     as_json: AsJson = False,
     gpu: GpuType = None,
     server: ServerId = None,
@@ -111,7 +115,7 @@ def estimate(
     Nothing is bought or compared. Of the layouts that keep what is pinned, the fastest
     that fits is shown. The exit status is 3 where none fits in memory.
     """
-    job, entries = read_inputs(scenario, catalog, overrides)
+    job, entries = read_inputs(scenario, catalog, overrides, offers=offers, only=only)
     from solver.planning.estimate import EstimatePins
     from solver.planning.estimate import estimate as estimate_layout
 

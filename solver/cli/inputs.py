@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from solver.catalog.load import Catalog
     from solver.scenario.scenario import Scenario
 
-__all__ = ["AsJson", "CatalogFolders", "Overrides", "ScenarioName", "read_inputs"]
+__all__ = [
+    "AsJson",
+    "CatalogFolders",
+    "OfferTables",
+    "OnlyThese",
+    "Overrides",
+    "ScenarioName",
+    "read_inputs",
+]
 
 ScenarioName = Annotated[
     str,
@@ -43,6 +51,19 @@ Overrides = Annotated[
         help="Override a key: constraints.deadline='20 days'. May be repeated.",
     ),
 ]
+OfferTables = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--offers",
+        metavar="FILE.csv",
+        show_default=False,
+        help="Offers of your own, on top ('catalog template offers'). May be repeated.",
+    ),
+]
+OnlyThese = Annotated[
+    bool,
+    typer.Option("--only", help="Use the offers of --offers alone."),
+]
 AsJson = Annotated[
     bool,
     typer.Option("--json", help="Print one JSON object and nothing else."),
@@ -54,6 +75,9 @@ def read_inputs(
     folders: Sequence[Path] | None,
     overrides: Sequence[str] | None,
     options: Mapping[str, tuple[str, Any]] | None = None,
+    *,
+    offers: Sequence[Path] | None = None,
+    only: bool = False,
 ) -> tuple[Scenario, Catalog]:
     """Return the scenario and the catalog that a command is about.
 
@@ -68,6 +92,10 @@ def read_inputs(
     options
         Option name to the key that it stands for and its value; None values are left
         out.
+    offers
+        Tables of offers beside those of the scenario.
+    only
+        Whether these are all that may be chosen.
 
     Raises
     ------
@@ -77,8 +105,13 @@ def read_inputs(
     """
     from solver.catalog.consistency import faults_of
     from solver.catalog.load import load_catalog
+    from solver.scenario.added_offers import AddedOffers
     from solver.scenario.load import load_scenario
 
+    if only and not offers:
+        message = "--only needs --offers FILE.csv"
+        raise InputError([Issue("bad-usage", message)])
+    added = AddedOffers(tuple(offers or ()), only)
     typed = list(overrides or ())
     given = {o: kv for o, kv in (options or {}).items() if kv[1] is not None}
     places = {
@@ -88,7 +121,7 @@ def read_inputs(
     catalog = load_catalog(folders or ())
     faults = faults_of(catalog)
     try:
-        scenario = load_scenario(name, catalog, [*typed, *given.values()])
+        scenario = load_scenario(name, catalog, [*typed, *given.values()], added=added)
     except InputError as error:
         raise InputError([*faults, *_placed(error.issues, places)]) from None
     if faults:

@@ -11,6 +11,8 @@ import typer
 from solver.cli.inputs import (
     AsJson,
     CatalogFolders,
+    OfferTables,
+    OnlyThese,
     Overrides,
     ScenarioName,
     read_inputs,
@@ -92,6 +94,8 @@ def solve(
     scenario: ScenarioName,
     catalog: CatalogFolders = None,
     overrides: Overrides = None,
+    offers: OfferTables = None,
+    only: OnlyThese = False,
     as_json: AsJson = False,
     export_model: ExportModel = None,
     time_limit: TimeLimit = None,
@@ -113,7 +117,9 @@ def solve(
         "--workers": ("limits.workers", workers),
         "--seed": ("limits.seed", seed),
     }
-    job, entries = read_inputs(scenario, catalog, overrides, options)
+    job, entries = read_inputs(
+        scenario, catalog, overrides, options, offers=offers, only=only
+    )
     from solver.planning.single_job import plan_job
 
     with ProgressLine(wanted=not (quiet or log)) as line:

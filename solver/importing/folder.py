@@ -11,13 +11,13 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from io import StringIO
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Any
 
 from solver.catalog.consistency import WARNINGS, check_catalog
 from solver.catalog.load import load_catalog
-from solver.catalog.reading import read_text
+from solver.catalog.reading import MAX_TABLE_BYTES, read_text, table_lines
 from solver.catalog.schema import Entry, Offer, Region, Server
 from solver.errors import InputError, Issue
 from solver.files import is_file, is_folder
@@ -215,20 +215,42 @@ def _merge(file: Path, entries: Iterable[Entry]) -> None:
     entries = list(entries)
     columns: list[str] = list(COLUMNS[type(entries[0])])
     rows: dict[str, dict[str, str]] = {}
+    comments = ""
     if is_file(file):
-        table = csv.DictReader(StringIO(read_text(file, file.name), newline=""))
-        rows = {row["id"]: row for row in table if row.get("id")}
+        text = read_text(file, file.name, MAX_TABLE_BYTES)
+        comments = "".join(takewhile(_is_comment, text.splitlines(keepends=True)))
+        table = csv.DictReader(dropwhile(_is_blank, table_lines(text)))
+        rows = {_id_of(row): row for row in table}
         columns += [name for name in table.fieldnames or () if name not in columns]
     rows |= {entry.id: _cells(entry) for entry in entries}
-    _dump(file, columns, (rows[key] for key in sorted(rows)))
+    _dump(file, columns, (rows[key] for key in sorted(rows)), comments)
+
+
+def _id_of(row: Mapping[str, str]) -> str:
+    """Return the id of a row; that of a region may stand in its parts."""
+    return row.get("id") or f"{row.get('provider', '')}/{row.get('region', '')}"
+
+
+def _is_blank(line: str) -> bool:
+    """Return whether a line of a table is empty."""
+    return not line.strip()
+
+
+def _is_comment(line: str) -> bool:
+    """Return whether a line of a table is a comment."""
+    return line.startswith("#")
 
 
 def _dump(
-    file: Path, columns: Iterable[str], rows: Iterable[Mapping[str, str]]
+    file: Path,
+    columns: Iterable[str],
+    rows: Iterable[Mapping[str, str]],
+    comments: str = "",
 ) -> None:
-    """Write a table."""
+    """Write a table below some lines of comments."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w", encoding="utf-8", newline="") as output:
+        output.write(comments)
         writer = csv.DictWriter(output, list(columns), restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

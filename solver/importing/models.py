@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from solver.catalog.load import load_catalog
 from solver.catalog.schema import Architecture
 from solver.errors import InputError, Issue
 from solver.files import is_file, is_folder
+from solver.importing.entries import entry_text
 from solver.importing.folder import changed_folder, checked, write_entry
 from solver.importing.prices import DEFAULTS, ImportOptions, check_date
 from solver.importing.quotes import slug
@@ -20,11 +20,9 @@ from solver.performance.transformer import ParameterCount, parameters
 from solver.physics_inputs import shape_of
 from solver.scenario.huggingface import read_config
 
-__all__ = ["ModelImport", "entry_text", "import_model"]
+__all__ = ["ModelImport", "import_model"]
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
-_PLAIN = re.compile(r"[A-Za-z][\w ./()-]*[\w)]")
-_WORDS = ("true", "false", "null", "yes", "no", "on", "off", "none", "y", "n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,27 +111,3 @@ def _id(name: str | None, hub_id: str, file: Path) -> str:
         message = "what is the model called? Say --name"
         raise InputError([Issue("missing-key", message, str(file))])
     return entry_id
-
-
-def entry_text(entry: Architecture) -> str:
-    """Return an architecture as a YAML file whose name is its id."""
-    fields = type(entry).model_fields
-    return "".join(
-        f"{key}: {_scalar(getattr(entry, key))}\n"
-        for key in (*(k for k in fields if k not in _LAST), *_LAST)
-        if key != "id" and getattr(entry, key) != fields[key].default
-    )
-
-
-_LAST = ("source", "as_of", "note")
-
-
-def _scalar(value: Any) -> str:
-    """Return a value as YAML has it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return f"{value:.12g}" if isinstance(value, float) else str(value)
-    text = str(value)
-    plain = _PLAIN.fullmatch(text) and text.casefold() not in _WORDS
-    return text if plain else json.dumps(text, ensure_ascii=False)

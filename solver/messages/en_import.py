@@ -27,6 +27,41 @@ IMPORTING = {
     "note.import.replaces": (
         "The shipped catalog has {id} too; with --catalog this entry goes before it."
     ),
+    "template.offers": (
+        "Offers of your own: save as {file}, then 'gpuplan solve SCENARIO --offers "
+        "{file}'. A scenario may name the file as well (offers: {file})."
+    ),
+    "template.prices": (
+        "Prices of a catalog folder: save as {file} in it, a file a provider, and give "
+        "the folder with --catalog."
+    ),
+    "template.servers": "Kinds of node of a catalog folder: save as {file} in it.",
+    "template.regions": "Regions of a catalog folder: save as {file} in it.",
+    "template.egress": (
+        "Prices of moving data out, of a catalog folder: save as {file} in it."
+    ),
+    "template.gpus": (
+        "A GPU of a catalog folder: save as {file} in it; the file's name is the id."
+    ),
+    "template.networks": (
+        "A fabric between nodes, of a catalog folder: save as {file} in it; the file's "
+        "name is the id."
+    ),
+    "template.storage": (
+        "A storage tier of a catalog folder: save as {file} in it; the file's name is "
+        "the id."
+    ),
+    "template.architectures": (
+        "A model of a catalog folder: save as {file} in it; the file's name is the id."
+    ),
+    "template.form": (
+        "Lines that start with # are comments. What is left empty or out is as usual."
+    ),
+    "template.lists": (
+        "Lists are separated by ; in a cell: stock by date is 4;2027-03-01:12 (4 nodes "
+        "now, 12 more from then on), storage is names."
+    ),
+    "template.needed": "needed",
     "import.skipped.unknown-column": "a column that is not read",
     "import.skipped.unreadable": "a cell that cannot be read",
     "import.skipped.cpu-only": "no GPU",

@@ -18,6 +18,7 @@ from solver.catalog.load import Catalog
 from solver.catalog.schema import Architecture
 from solver.errors import InputError, InternalError, shown_path
 from solver.files import is_file
+from solver.scenario.added_offers import AddedOffers, add_offers
 from solver.scenario.architecture import resolve_model
 from solver.scenario.consistency import check_all
 from solver.scenario.constraints import resolve_constraints
@@ -46,6 +47,7 @@ def load_scenario(
     catalog: Catalog,
     overrides: Iterable[Override] = (),
     today: date | None = None,
+    added: AddedOffers | None = None,
 ) -> Scenario:
     """Return a scenario, read, checked and with its names resolved.
 
@@ -59,6 +61,8 @@ def load_scenario(
         ``key=value`` pairs that are set before anything is checked.
     today
         Day 0 of the plan; by default the current day.
+    added
+        Offers beside those of the scenario.
 
     Raises
     ------
@@ -67,7 +71,13 @@ def load_scenario(
     """
     found = find_scenario(path_or_name)
     return resolve_scenario(
-        found.source(), catalog, overrides, today, base=found.folder, stem=found.stem
+        found.source(),
+        catalog,
+        overrides,
+        today,
+        base=found.folder,
+        stem=found.stem,
+        added=added,
     )
 
 
@@ -79,6 +89,7 @@ def resolve_scenario(
     *,
     base: Traversable | Path | None = None,
     stem: str | None = None,
+    added: AddedOffers | None = None,
 ) -> Scenario:
     """Return a scenario from the data of its file.
 
@@ -86,7 +97,7 @@ def resolve_scenario(
     ----------
     source
         The file's data.
-    catalog, overrides, today
+    catalog, overrides, today, added
         As for `load_scenario`.
     base
         Folder that the files it names are relative to.
@@ -101,6 +112,7 @@ def resolve_scenario(
     today = date.today() if today is None else today
     reading = Reading(scenario_source(source), catalog, today)
     _attach_offers(reading, base)
+    add_offers(reading, added or AddedOffers())
     apply_overrides(reading.source, overrides, reading.log)
     _attach_offers(reading, base)
     file = read_file(reading)

@@ -169,7 +169,8 @@ def checked(folder: Path, name: str) -> list[Issue]:
         found = check_catalog(catalog)
     except InputError as error:
         raise InputError(_renamed(error.issues, folder, name)) from None
-    told = [i for i in _renamed(found, folder, name) if i.where and name in i.where]
+    inside = [issue for issue in found if str(issue.where).startswith(f"{folder}/")]
+    told = _renamed(inside, folder, name)
     faults = [issue for issue in told if issue.code not in WARNINGS]
     if faults:
         raise InputError(faults)

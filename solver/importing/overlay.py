@@ -7,10 +7,11 @@ lowest is taken, which holds for one zone at one moment, and the offer's note sa
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from solver.catalog.bounds import bounds_of
 from solver.catalog.schema import Offer, Region, Server
 from solver.catalog.supply import standard_server
 from solver.errors import InputError
@@ -100,10 +101,14 @@ def overlay_of(
     findings
         Takes a note of each quote without a GPU of the catalog, and of assumptions.
     """
-    cleaned = [(_cleaned(quote), stamp) for quote, stamp in quotes]
+    cleaned = list(_cleaned(quotes, findings))
     counts: dict[tuple[str, str], set[int]] = defaultdict(set)
     for quote, _ in cleaned:
         counts[quote.provider, quote.instance].add(quote.count)
+    for quote, _ in cleaned:
+        if quote.provider not in catalog.providers:
+            file = quote.where.partition(":")[0]
+            findings.assume(file, "new-provider", quote.provider)
     servers = _Servers(catalog, findings, counts)
     best: _Listed = defaultdict(list)
     regions: dict[str, Region] = {}
@@ -121,9 +126,20 @@ def overlay_of(
     )
 
 
-def _cleaned(quote: Quote) -> Quote:
-    """Return a quote with its provider as the catalog has it."""
-    return replace(quote, provider=provider_id(quote.provider))
+def _cleaned(
+    quotes: Iterable[tuple[Quote, Stamp]], findings: Findings
+) -> Iterator[tuple[Quote, Stamp]]:
+    """Yield quotes with their providers as the catalog has them.
+
+    One whose provider or server has no letter or digit of an id cannot be named.
+    """
+    for quote, stamp in quotes:
+        provider = provider_id(quote.provider)
+        if provider and slug(quote.instance):
+            yield replace(quote, provider=provider), stamp
+        else:
+            what = f"{quote.provider} {quote.instance}"
+            findings.skip(quote.where, "unreadable", what)
 
 
 class _Servers:
@@ -203,15 +219,24 @@ class _Servers:
                 "provider": quote.provider,
                 "network": None,
                 "network_gbps": 0.0,
-                "vcpus": quote.vcpus,
-                "ram_gb": quote.ram_gb,
-                "local_nvme_tb": quote.local_nvme_tb,
+                "vcpus": self._possible("vcpus", quote),
+                "ram_gb": self._possible("ram_gb", quote),
+                "local_nvme_tb": self._possible("local_nvme_tb", quote),
                 "standard": False,
                 "source": stamp.source,
                 "as_of": stamp.as_of,
                 "note": " ".join(notes),
             }
         )
+
+    def _possible(self, field: str, quote: Quote) -> float | None:
+        """Return a figure of a host, None after noting that no host has it."""
+        value: float | None = getattr(quote, field)
+        bounds = bounds_of(Server, field)
+        if value is None or bounds is None or bounds.allows(value):
+            return value
+        self.findings.skip(quote.where, "unreadable", f"{field} {value:g}")
+        return None
 
 
 def _region(

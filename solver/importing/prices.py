@@ -164,7 +164,8 @@ def _known(out: Path, options: ImportOptions) -> Catalog:
 def _source(tool: str, file: Path, options: ImportOptions) -> Source:
     """Return a file and whose prices it holds."""
     if not is_file(file):
-        raise InputError([Issue("file-not-found", "no such file", str(file))])
+        kind = "this is a folder; name its files" if is_folder(file) else "no such file"
+        raise InputError([Issue("file-not-found", kind, str(file))])
     absolute = file.absolute()
     named = absolute.parent.name if file.stem.casefold() in _NO_NAMES else file.stem
     named = options.provider or DEFAULT_PROVIDER.get(tool, named)

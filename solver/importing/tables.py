@@ -108,6 +108,10 @@ def _check_header(
 ) -> None:
     """Log columns that are missing or there twice."""
     where = f"{name}:1:1"
+    if not set(required) & set(header):
+        message = f"not this tool's table: it needs the columns {', '.join(required)}"
+        log.add("wrong-columns", message, where)
+        return
     for column in required:
         if column not in header:
             others = [written for written in header if written not in required]

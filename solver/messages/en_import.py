@@ -90,5 +90,8 @@ IMPORTING = {
     "import.assumed.count-of-catalog": (
         "the number of GPUs differs from the catalog's, which was taken"
     ),
+    "import.assumed.new-provider": (
+        "the catalog has no such provider; if it is another, say --provider"
+    ),
     "import.assumed.one-node": "network between nodes not known: one node only",
 }

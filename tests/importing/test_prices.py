@@ -113,6 +113,23 @@ def test_all_or_nothing(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["aws", "lambda", "oci", "x"]
 
 
+def test_warnings_are_those_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that the odd prices of the shipped catalog are not told as ours."""
+    monkeypatch.chdir(tmp_path)
+    file = write(tmp_path, "aws/vms.csv", AWS)
+    done = import_prices("skypilot", [file], Path("a"))
+    assert [str(issue.where) for issue in done.warnings] == ["a/offers/aws.csv:3:36"]
+
+
+def test_a_provider_that_is_new_is_told(tmp_path: Path) -> None:
+    """Tests that a folder's name taken for a provider does not go unnoticed."""
+    done = imported(tmp_path, "skypilot", "downloads/vms.csv", LAMBDA)
+    told = [r.what for r in done.findings.assumed if r.reason == "new-provider"]
+    assert told == ["downloads"]
+
+
 def test_nothing_to_import(tmp_path: Path) -> None:
     """Tests that a list of CPU servers leaves no empty folder behind."""
     table = "\n".join([LAMBDA.splitlines()[0], LAMBDA.splitlines()[-1]]) + "\n"

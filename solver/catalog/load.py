@@ -48,14 +48,20 @@ from solver.errors import IssueLog, nearest
 from solver.files import is_file, is_folder
 from solver.resources import shipped_catalog
 
-__all__ = ["ENVIRONMENT_VARIABLE", "PARTS", "Catalog", "load_catalog"]
+__all__ = [
+    "ENVIRONMENT_VARIABLE",
+    "PARTS",
+    "Catalog",
+    "complete_offer",
+    "load_catalog",
+]
 
 ENVIRONMENT_VARIABLE = "GPUPLAN_CATALOG"
 
 EntryT = TypeVar("EntryT", bound=Entry)
 
 
-def _complete_offer(data: dict[str, Any]) -> None:
+def complete_offer(data: dict[str, Any]) -> None:
     """Name an offer by region, server, purchase kind and term unless it has a name."""
     region = str(data.get("region", ""))
     data.setdefault("provider", region.split("/")[0])
@@ -100,7 +106,7 @@ PARTS: Mapping[str, Part] = MappingProxyType(
         "storage": Part("storage", "folder", StorageTier),
         "regions": Part("regions.csv", "table", Region, _complete_region, _REGION_KEYS),
         "countries": Part("countries.csv", "table", Country),
-        "offers": Part("offers", "tables", Offer, _complete_offer, _OFFER_KEYS),
+        "offers": Part("offers", "tables", Offer, complete_offer, _OFFER_KEYS),
         "egress": Part("egress.csv", "table", EgressPrice),
         "round_trips": Part("round_trips.csv", "table", RoundTrip),
         "failure_rates": Part("failure_rates.csv", "table", FailureRate),

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from solver.catalog.bounds import bounds_of
+from solver.catalog.load import complete_offer
 from solver.catalog.schema import Offer, Region, Server
 from solver.catalog.supply import standard_server
 from solver.errors import InputError
@@ -291,19 +292,18 @@ def _offer(key: _Key, listed: list[tuple[Quote, Stamp]]) -> Offer:
         where = f"zone {quote.zone}" if quote.zone else "the lowest row"
         number = f"{places} zones" if places > 1 else f"{len(listed)} rows"
         notes.append(f"lowest of {number}: {where}")
-    short = server.removeprefix(f"{quote.provider}-")
-    return Offer(
-        id=f"{region}/{short}/{purchase}",
-        provider=quote.provider,
-        region=region,
-        server=server,
-        purchase=quote.purchase,
-        usd_per_node_hour=quote.usd_per_hour,
-        marketplace=quote.marketplace or _sells_for_others(quote.provider),
-        source=stamp.source,
-        as_of=stamp.as_of,
-        note="; ".join(notes),
-    )
+    data: dict[str, Any] = {
+        "region": region,
+        "server": server,
+        "purchase": purchase,
+        "usd_per_node_hour": quote.usd_per_hour,
+        "marketplace": quote.marketplace or _sells_for_others(quote.provider),
+        "source": stamp.source,
+        "as_of": stamp.as_of,
+        "note": "; ".join(notes),
+    }
+    complete_offer(data)
+    return Offer.model_validate(data)
 
 
 def _sells_for_others(provider: str) -> bool:

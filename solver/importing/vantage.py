@@ -23,6 +23,8 @@ __all__ = ["read_vantage"]
 
 MAX_JSON_BYTES = 500_000_000
 LINUX = "linux"
+CHINA = "cn-"
+"""Beginning of the regions whose prices are in yuan."""
 _UNITS_TB = {"GB": 1e-3, "GiB": GIB / 1e12, "TB": 1.0}
 NEEDED = ("instance_type", "pricing")
 
@@ -148,6 +150,9 @@ def _quotes(
     """Yield the prices of an instance in one region."""
     place = f"{where} {quote.region}"
     quote = replace(quote, where=place)
+    if quote.region.startswith(CHINA):
+        findings.skip(place, "other-currency", quote.instance)
+        return
     if not isinstance(systems, dict):
         findings.skip(place, "unreadable", f"pricing.{quote.region}")
         return

@@ -61,6 +61,15 @@ def test_files_that_are_none(tmp_path: Path, text: str, code: str, where: str) -
     assert not (tmp_path / "out").exists()
 
 
+def test_yuan_are_no_dollars(tmp_path: Path) -> None:
+    """Tests that the regions of China, priced in yuan, are left out."""
+    data = json.loads(json.dumps(VANTAGE[:1]))
+    data[0]["pricing"]["cn-north-1"] = {"linux": {"ondemand": "390.1"}}
+    done = imported(tmp_path, "vantage", "instances.json", data)
+    assert skipped(done)["other-currency"] == ["p5.48xlarge"]
+    assert {o.region for o in done.overlay.offers} == {"aws/us-east-1"}
+
+
 def test_odd_values_are_listed(tmp_path: Path) -> None:
     """Tests that an instance of odd values is left out and told, not a crash."""
     odd = json.loads(json.dumps(VANTAGE[:2]))

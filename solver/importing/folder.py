@@ -27,8 +27,8 @@ __all__ = ["changed_folder", "checked", "write_entry", "write_overlay"]
 
 COLUMNS: Mapping[type[Entry], tuple[str, ...]] = {
     Offer: (
-        *("region", "server", "purchase", "usd_per_node_hour", "marketplace"),
-        *("source", "as_of", "note"),
+        *("region", "server", "purchase", "usd_per_node_hour", "min_term_hours"),
+        *("marketplace", "source", "as_of", "note"),
     ),
     Region: ("id", "name", "country", "source", "as_of", "note"),
     Server: (

@@ -38,8 +38,8 @@ PROVIDERS: Mapping[str, str] = {
 MARKETPLACES = ("vast", "runpod", "hyperbolic", "primeintellect", "shadeform")
 """Beginnings of the ids of those who sell what belongs to others."""
 
-_Key = tuple[str, str, str]
-"""Region, server and purchase kind."""
+_Key = tuple[str, str, str, float]
+"""Region, server, purchase kind and hours of the term."""
 _Listed = dict[_Key, list[tuple[Quote, "Stamp"]]]
 
 UNSTATED = "unstated"
@@ -117,7 +117,8 @@ def overlay_of(
         server = servers.of(quote, stamp)
         if server is not None:
             region = _region(quote, stamp, catalog, regions)
-            best[region, server.id, quote.purchase].append((quote, stamp))
+            key = (region, server.id, quote.purchase, quote.min_term_hours)
+            best[key].append((quote, stamp))
     _drop_flexible_starts(best, findings)
     offers = [_offer(key, listed) for key, listed in best.items()]
     return Overlay(
@@ -266,7 +267,7 @@ def _drop_flexible_starts(best: _Listed, findings: Findings) -> None:
     See `solver.importing.skypilot`; this catches what only shows in the whole server.
     """
     for key in [k for k in best if k[0].startswith("gcp/") and k[2] == "on_demand"]:
-        spot = best.get((key[0], key[1], "spot"))
+        spot = best.get((key[0], key[1], "spot", 0.0))
         if spot is None:
             continue
         lowest = min(quote.usd_per_hour for quote, _ in spot)
@@ -283,7 +284,7 @@ def _drop_flexible_starts(best: _Listed, findings: Findings) -> None:
 
 def _offer(key: _Key, listed: list[tuple[Quote, Stamp]]) -> Offer:
     """Return the offer of the lowest of some prices of one server, place and kind."""
-    region, server, purchase = key
+    region, server, purchase, min_term_hours = key
     ordered = sorted(listed, key=lambda item: (item[0].usd_per_hour, item[0].zone))
     quote, stamp = ordered[0]
     notes = [quote.note] if quote.note else []
@@ -297,6 +298,7 @@ def _offer(key: _Key, listed: list[tuple[Quote, Stamp]]) -> Offer:
         "server": server,
         "purchase": purchase,
         "usd_per_node_hour": quote.usd_per_hour,
+        "min_term_hours": min_term_hours,
         "marketplace": quote.marketplace or _sells_for_others(quote.provider),
         "source": stamp.source,
         "as_of": stamp.as_of,

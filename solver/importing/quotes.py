@@ -39,6 +39,8 @@ class Quote:
         Two-letter code, where the source states it.
     vcpus, ram_gb, local_nvme_tb
         Host of the server, where the source states it.
+    min_term_hours
+        Hours that have to be paid for, whatever is used.
     marketplace
         A broker's or marketplace's quote.
     note
@@ -59,6 +61,7 @@ class Quote:
     vcpus: float | None = None
     ram_gb: float | None = None
     local_nvme_tb: float | None = None
+    min_term_hours: float = 0.0
     marketplace: bool = False
     note: str = ""
 

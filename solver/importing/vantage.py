@@ -9,6 +9,7 @@ Source: vantage-sh/ec2instances.info, ``scraper/aws/ec2/ec2_instance.go`` (keys)
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,10 @@ __all__ = ["read_vantage"]
 
 MAX_JSON_BYTES = 500_000_000
 LINUX = "linux"
+YEAR_HOURS = 8760
+_TERM = re.compile(r"yrTerm(?P<years>\d)(?:Standard|Convertible|Savings)\.\w+")
+"""Names of the terms: yrTerm1Standard.noUpfront."""
+_SPREAD = "what is paid at the start is spread over the term"
 CHINA = "cn-"
 """Beginning of the regions whose prices are in yuan."""
 _UNITS_TB = {"GB": 1e-3, "GiB": GIB / 1e12, "TB": 1.0}
@@ -169,7 +174,7 @@ def _quotes(
         yield replace(quote, purchase="spot", usd_per_hour=spot, note=note)
     if on_demand is None and spot is None:
         findings.skip(place, "no-price", quote.instance)
-    _skip_reserved(prices.get("reserved"), place, findings)
+    yield from _reserved(quote, prices.get("reserved"), findings)
 
 
 def _skip_systems(pricing: Mapping[str, Any], where: str, findings: Findings) -> None:
@@ -194,9 +199,32 @@ def _spot_note(prices: Mapping[str, Any]) -> str:
     return "; ".join(notes)
 
 
-def _skip_reserved(reserved: object, place: str, findings: Findings) -> None:
-    """Note the prices that need a commitment of a year or three."""
+def _reserved(quote: Quote, reserved: object, findings: Findings) -> Iterator[Quote]:
+    """Yield the lowest price of each term that one can commit to.
+
+    Notes
+    -----
+    What is paid at the start is in the source's price already, spread over the term's
+    hours (``reserved_pricing.go``); the whole term is paid either way, so that the
+    ways of paying differ in their price alone.
+    """
     if not isinstance(reserved, dict):
         return
-    for term, price in sorted(reserved.items()):
-        findings.skip(place, "term", f"{term} ${price}")
+    offered: dict[int, list[tuple[float, str]]] = {}
+    for name, written in sorted(reserved.items()):
+        term = _TERM.fullmatch(name)
+        price = findings.price(written, quote.where, name)
+        if term is None:
+            findings.skip(quote.where, "term", name)
+        elif price is not None:
+            offered.setdefault(int(term["years"]), []).append((price, name))
+    for years, prices in sorted(offered.items()):
+        price, name = min(prices)
+        spread = "" if name.endswith(".noUpfront") else f"; {_SPREAD}"
+        yield replace(
+            quote,
+            purchase="reserved",
+            usd_per_hour=price,
+            min_term_hours=float(years * YEAR_HOURS),
+            note=f"{name}{spread}",
+        )

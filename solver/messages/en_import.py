@@ -80,7 +80,7 @@ IMPORTING = {
     ),
     "import.skipped.other-system": "an operating system other than Linux",
     "import.skipped.other-currency": "priced in yuan, not in US dollars",
-    "import.skipped.term": "needs a term of a year or more",
+    "import.skipped.term": "a term that is not known",
     "import.assumed.form-of-provider": (
         "PCIe or SXM not stated: as in the provider's other servers"
     ),

@@ -34,8 +34,9 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Let `solve` read nothing and give the answer that the test puts here."""
     asked: dict[str, Any] = {"result": OPTIMAL}
 
-    def read_inputs(*arguments: Any) -> tuple[str, str]:
+    def read_inputs(*arguments: Any, **offers: Any) -> tuple[str, str]:
         asked["inputs"] = arguments
+        asked["offers"] = offers
         return "scenario", "catalog"
 
     def plan_job(scenario: str, catalog: str, **options: Any) -> PlanResult:

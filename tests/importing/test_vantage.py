@@ -15,15 +15,13 @@ def test_instances(tmp_path: Path) -> None:
     assert prices(done) == {
         "aws/us-east-1/p4x.metal/on_demand": 27.44705,
         "aws/us-east-1/p5.48xlarge/on_demand": 55.04,
+        "aws/us-east-1/p5.48xlarge/reserved-1y": 43.16,
+        "aws/us-east-1/p5.48xlarge/reserved-3y": 23.7,
         "aws/us-east-1/p5.48xlarge/spot": 18.2,
     }
     assert skipped(done) == {
         "other-system": ["rhel"],
         "no-price": ["p5.48xlarge"],
-        "term": [
-            "yrTerm1Standard.noUpfront $43.16",
-            "yrTerm3Standard.allUpfront $23.7",
-        ],
         "unknown-gpu": ["AWS Inferentia 32 GB"],
         "cpu-only": ["m5.large"],
     }
@@ -61,6 +59,32 @@ def test_files_that_are_none(tmp_path: Path, text: str, code: str, where: str) -
     assert not (tmp_path / "out").exists()
 
 
+def test_terms(tmp_path: Path) -> None:
+    """Tests that of each length the lowest is taken, and bought with its hours."""
+    data = json.loads(json.dumps(VANTAGE[:1]))
+    data[0]["pricing"]["us-east-1"]["linux"]["reserved"] = {
+        "yrTerm1Standard.noUpfront": "43.16",
+        "yrTerm1Standard.allUpfront": "41.5",
+        "yrTerm1Savings.noUpfront": "42.0",
+        "yrTerm3Convertible.partialUpfront": "25.0",
+        "yrTerm3Standard.allUpfront": "dear",
+        "block": "30.0",
+    }
+    done = imported(tmp_path, "vantage", "instances.json", data)
+    found = {
+        offer.id.rpartition("/")[2]: (offer.usd_per_node_hour, offer.min_term_hours)
+        for offer in done.overlay.offers
+        if offer.purchase == "reserved"
+    }
+    assert found == {"reserved-1y": (41.5, 8760.0), "reserved-3y": (25.0, 26280.0)}
+    notes = [o.note for o in done.overlay.offers if o.id.endswith("reserved-1y")]
+    assert notes == [
+        "yrTerm1Standard.allUpfront; what is paid at the start is spread over the term"
+    ]
+    assert skipped(done)["term"] == ["block"]
+    assert skipped(done)["unreadable"] == ["yrTerm3Standard.allUpfront dear"]
+
+
 def test_yuan_are_no_dollars(tmp_path: Path) -> None:
     """Tests that the regions of China, priced in yuan, are left out."""
     data = json.loads(json.dumps(VANTAGE[:1]))
@@ -75,6 +99,7 @@ def test_odd_values_are_listed(tmp_path: Path) -> None:
     odd = json.loads(json.dumps(VANTAGE[:2]))
     odd[0]["pricing"]["us-east-1"]["linux"]["ondemand"] = "N/A"
     odd[0]["pricing"]["us-east-1"]["linux"]["spot_min"] = -3
+    odd[0]["pricing"]["us-east-1"]["linux"]["reserved"] = ["x"]
     odd[0]["pricing"]["ap-south-1"] = "none"
     odd[1]["memory"] = [1]
     done = imported(tmp_path, "vantage", "instances.json", odd)

@@ -8,7 +8,7 @@ catalog/frameworks: the newest holds for a plan, that of its year for a publishe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from solver.errors import InternalError
@@ -146,7 +146,7 @@ def hardware_for(
     if network is not None:
         inter = server.network_gbps / 8 * 1e9 / server.gpus_per_node
         inter *= network.efficiency
-    return Hardware(
+    made = Hardware(
         gpus_per_node=server.gpus_per_node,
         nvlink_domain_gpus=server.nvlink_domain_gpus,
         memory_bytes=gpu.usable_memory_gib * GIB,
@@ -160,10 +160,7 @@ def hardware_for(
         fused_attention=values["fused_attention"] > 0,
         inter_bytes_per_s=inter,
         inter_latency_s=(network.latency_us if network else 0.0) * 1e-6,
-        host_bytes_per_s=values["host_link"]
-        * _PCIE_LANE_GB_PER_S.get(gpu.pcie_generation, 2.0)
-        * gpu.pcie_lanes
-        * 1e9,
+        host_bytes_per_s=values["host_link"] * _pcie_bytes_per_s(gpu),
         hbm_efficiency=values["hbm"],
         tile_fill_s=values["tile_fill_s"],
         wave_tail=values["wave_tail"],
@@ -172,10 +169,39 @@ def hardware_for(
         attention_ramp_tokens=values["attention_ramp_tokens"],
         **_inside(server, intra_node, calibration),
     )
+    return replace(made, speed_headroom=_speed_headroom(made, gpu, server, intra_node))
+
+
+def _speed_headroom(
+    made: Hardware, gpu: Gpu, server: Server, intra_node: IntraNodeTier | None
+) -> float:
+    """How many times faster all could be until something passes its data sheet."""
+    pcie = _pcie_bytes_per_s(gpu)
+    inside = server.intra_node_gb_per_s or (intra_node.gb_per_s if intra_node else 0.0)
+    links = [
+        (made.inter_bytes_per_s, server.network_gbps / 8 * 1e9 / server.gpus_per_node),
+        (made.intra_bytes_per_s, inside * 1e9),
+        (made.host_bytes_per_s, pcie),
+    ]
+    if server.intra_node_kind == "pcie":
+        links.append((made.pcie_bus_2, pcie))
+    shares = [
+        made.gemm_efficiency,
+        made.gemm_efficiency_16bit,
+        made.attention_efficiency,
+        made.hbm_efficiency,
+        *(rate / nominal for rate, nominal in links if nominal > 0),
+    ]
+    return max(1.0, 1.0 / max(shares))
 
 
 _PCIE_LANE_GB_PER_S = {3: 0.985, 4: 1.97, 5: 3.94, 6: 7.56}
 """Rate of a PCIe lane and direction by generation, GB/s (PCI-SIG)."""
+
+
+def _pcie_bytes_per_s(gpu: Gpu) -> float:
+    """Nominal bytes/s of a GPU's PCIe link, each direction."""
+    return _PCIE_LANE_GB_PER_S.get(gpu.pcie_generation, 2.0) * gpu.pcie_lanes * 1e9
 
 
 def _inside(

@@ -64,6 +64,7 @@ def job_of(scenario: Scenario, catalog: Catalog) -> TrainingJob:
         lora_rank=work.lora_rank if work.method != "full" else 0,
         lora_targets=work.lora_targets,
         attention_span=scenario.data.mean_document_tokens or 0.0,
+        efficiency=work.efficiency,
     )
 
 

@@ -117,6 +117,8 @@ class Plan:
     """Part of the rent that is paid for time beyond the expected run."""
     cluster_nodes: int | None = None
     """Most nodes on one fabric of the offer; None: no limit is known."""
+    efficiency: float = 1.0
+    """Share of the predicted speed that steps are planned at."""
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as the JSON contract has it; warnings become sentences."""

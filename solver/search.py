@@ -24,6 +24,7 @@ from solver.candidates import (
 )
 from solver.cost import weighted_usd
 from solver.layout_space import Lattice, OutOfTimeError
+from solver.performance.efficiency import attained
 from solver.performance.inputs import BoolArray, FloatArray, IntArray
 from solver.performance.step_time import lower_bound, step_time
 from solver.performance.transformer import model_flops_per_token
@@ -301,7 +302,7 @@ def ideal_bounds(setting: Setting, group: HardwareClass) -> tuple[float, float]:
         hardware.peak_16bit * hardware.gemm_efficiency_16bit,
         hardware.peak_16bit * hardware.attention_efficiency,
     )
-    gpu_s = flops / rate * ROUNDING
+    gpu_s = flops / (rate * float(attained(setting.job, hardware))) * ROUNDING
     gpus_per_node = group.node_kind[0]
     arrays = setting.arrays.take(group.options)
     node_hours = np.maximum(gpu_s / gpus_per_node, arrays.term_s * ROUNDING) / HOUR

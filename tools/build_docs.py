@@ -11,7 +11,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from solver.accuracy.report import AccuracyReport
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -252,6 +255,7 @@ def accuracy_page() -> str:
             columns = ("rows", "happened", "fits", "tight", "impossible")
             cells = [tuple(f"{cell}" for cell in line) for line in lines]
             blocks += ["## Fits or not", _accuracy_text("fits"), _table(columns, cells)]
+    blocks += ["## What labs reached", _accuracy_text("reached"), _reached(report)]
     regret = [
         (label("regret", r.rows), f"{r.groups}", *map(_tenth, (r.mean, r.median)))
         for r in report.regret
@@ -262,6 +266,21 @@ def accuracy_page() -> str:
     blocks += [_left_out()]
     blocks += ["## Where it falls short", _accuracy_text("short")]
     return "\n\n".join(blocks) + "\n"
+
+
+def _reached(report: AccuracyReport) -> str:
+    """Return the shares of the predicted speed that whole runs reached."""
+    rows = [
+        (line.kind, line.gpu, f"{line.runs}", *map(_percent, quartiles))
+        for line in report.reached
+        for quartiles in [(line.low, line.median, line.high)]
+    ]
+    return _table(("kind", "GPU", "runs", "lower quartile", "median", "upper"), rows)
+
+
+def _percent(share: float) -> str:
+    """Return a share in whole per cent."""
+    return f"{100 * share:.0f} %"
 
 
 def _left_out(names: Iterable[str] | None = None) -> str:

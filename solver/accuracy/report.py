@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from solver.accuracy.cases import Case
 from solver.accuracy.filling import case_from
+from solver.accuracy.practice import Reached, reached
 from solver.accuracy.predicting import Prediction, predict
 from solver.accuracy.runs import run_outcome
 from solver.accuracy.scoring import (
@@ -38,6 +39,7 @@ class AccuracyReport:
     groups: tuple[GroupScore, ...]
     fits: tuple[FitCounts, ...]
     regret: tuple[Regret, ...]
+    reached: tuple[Reached, ...]
     skipped: tuple[Skipped, ...]
 
     def worst(self, count: int) -> list[Outcome]:
@@ -52,6 +54,7 @@ class AccuracyReport:
             "groups": [group.as_dict() for group in self.groups],
             "fits": [line.as_dict() for line in self.fits],
             "regret": [line.as_dict() for line in self.regret],
+            "reached": [line.as_dict() for line in self.reached],
             "skipped": [
                 {"id": s.id, "source": s.source, "reason": s.reason}
                 for s in self.skipped
@@ -96,6 +99,7 @@ def accuracy_report(paths: Sequence[Path] | None, catalog: Catalog) -> AccuracyR
         groups=tuple(group_scores(outcomes)),
         fits=tuple(fit_counts(outcomes)),
         regret=tuple(regrets(outcomes)),
+        reached=tuple(reached(outcomes)),
         skipped=tuple(skipped),
     )
 

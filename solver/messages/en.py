@@ -68,6 +68,7 @@ _ROWS = {
     "row.steps": "steps",
     "row.throughput": "throughput",
     "row.mfu": "MFU",
+    "row.efficiency": "of predicted speed",
     "row.p90": "90th percentile",
     "row.confidence": "at {confidence:.0%} surety",
     "row.checkpoint": "a checkpoint",
@@ -305,6 +306,14 @@ _WARNINGS = {
     "warning.low-mfu": (
         "The MFU of {percent}% is below what the step-time model was checked against: "
         "expect a larger error."
+    ),
+    "warning.efficiency": (
+        "Steps are planned at {percent:g}% of the predicted speed, which is that of a "
+        "well-tuned framework (workload.efficiency)."
+    ),
+    "warning.efficiency-held": (
+        "At {asked:g}% of the predicted speed something in these {gpu} nodes would "
+        "pass its data sheet: steps are planned at {taken:g}% (workload.efficiency)."
     ),
     "warning.pcie-assumed": (
         "How fast {gpu} cards talk over PCIe was not measured in this server; the rate "

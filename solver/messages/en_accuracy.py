@@ -14,6 +14,9 @@ ACCURACY = {
     "section.accuracy.memory": "Peak memory of a GPU: predicted against measured",
     "section.accuracy.run": "Whole runs, GPU-hours: best layout against what was used",
     "section.accuracy.fits": "Fits in memory: predicted against what happened",
+    "section.accuracy.reached": (
+        "Share of the predicted speed that whole runs reached: quartiles"
+    ),
     "section.accuracy.regret": "Regret: how much slower the layout is that we'd pick",
     "section.accuracy.worst": "Largest misses",
     "section.accuracy.skipped": "Skipped",
@@ -24,6 +27,9 @@ ACCURACY = {
     "column.median": "median",
     "column.bias": "bias",
     "column.p90": "p90",
+    "column.gpu": "GPU",
+    "column.low": "lower",
+    "column.high": "upper",
     "column.rows": "rows",
     "column.happened": "happened",
     "column.fits": "fits",

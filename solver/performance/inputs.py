@@ -115,6 +115,8 @@ class TrainingJob:
     """Mean tokens that attention covers (mean document length); 0: the sequence."""
     moe_imbalance: float = 1.1
     """Work of the busiest expert rank over the mean."""
+    efficiency: float = 1.0
+    """Speed of a step over that of a well-tuned framework, which is predicted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +229,9 @@ class Hardware:
     """Share of the sustained matmul rate that grouped matmuls of experts reach."""
     attention_ramp_tokens: Any = 300.0
     """Span at which the attention kernel reaches half of its rate, tokens."""
+    speed_headroom: Any = 1.0
+    """How many times faster everything could be until something passes its nominal
+    rate."""
 
     def take(self, rows: IntArray) -> Hardware:
         """Same hardware with array fields indexed by ``rows``."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from solver.performance import compute, data_parallel, pipeline
 from solver.performance.communication import domain_gpus, point_to_point_s
+from solver.performance.efficiency import at_efficiency, attained
 from solver.performance.inputs import (
     RECOMPUTE,
     FloatArray,
@@ -83,7 +84,7 @@ def step_time(
     if np.any(lost):
         none = np.where(lost, np.inf, parts.data_parallel)
         parts = replace(parts, data_parallel=none)
-    return parts
+    return at_efficiency(parts, attained(job, hardware))
 
 
 def as_run_by(stack: Stack, hardware: Hardware) -> Hardware:
@@ -293,7 +294,8 @@ def lower_bound(
     split = stage_layers(shape.layers, layouts.pp, layouts.virtual_stages)
     slow = pipeline.slowest_stage(shape.layers, split, layer_s, head_s)
     bubble = pipeline.bubble_s(slow.others_s, layouts.virtual_stages)
-    return np.asarray(layouts.accumulation * slow.seconds + bubble)
+    seconds = layouts.accumulation * slow.seconds + bubble
+    return np.asarray(seconds / attained(job, hardware))
 
 
 def _attention_bound(

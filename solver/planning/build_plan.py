@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from solver.candidates import CandidateTable, late_s
+from solver.performance.efficiency import attained
 from solver.performance.inputs import RECOMPUTE, Hardware, Layouts
 from solver.performance.memory import peak_memory
 from solver.performance.stages import layers_per_stage, layers_per_stage_by_cost
@@ -92,6 +93,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         min_term_hours=option.offer.min_term_hours,
         unused_term_usd=unused_usd(setting, one),
         cluster_nodes=option.cluster_nodes,
+        efficiency=float(attained(setting.job, group.hardware)),
     )
 
 

@@ -17,12 +17,13 @@ from solver.catalog.supply import standard_server
 from solver.errors import InputError, Issue, IssueLog, nearest
 from solver.hardware import hardware_of, precision_supported
 from solver.layout_space import Lattice, LayoutSpace, NodeLimits
+from solver.performance.efficiency import attained
 from solver.performance.inputs import RECOMPUTE, Hardware
 from solver.performance.parallelism import explain_divisibility
 from solver.performance.step_time import mfu, step_time
 from solver.plan import LayoutPlan, Message
 from solver.planning.build_plan import layout_plan, memory_gib
-from solver.planning.plan_notes import note
+from solver.planning.plan_notes import LOW_MFU, efficiency_notes, note
 from solver.ranges import Range
 from solver.setting import Setting, node_kind, setting_of
 from solver.units import DAY, GIB
@@ -86,6 +87,8 @@ class Estimate:
     mfu: float
     tokens_per_s: float
     training_days: float
+    efficiency: float
+    """Share of the predicted speed that the step is timed at."""
     notes: tuple[Message, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -392,7 +395,8 @@ def _answer(
         mfu=used,
         tokens_per_s=tokens / step_s,
         training_days=step_s * int(lattice.steps[row]) / DAY,
-        notes=_notes(setting, lattice, used),
+        efficiency=float(attained(setting.job, hardware)),
+        notes=_notes(setting, hardware, gpu.id, len(lattice), used),
     )
 
 
@@ -403,10 +407,13 @@ def _verdict(setting: Setting, memory: dict[str, float]) -> Verdict:
     return "tight" if share <= 1.0 else "impossible"
 
 
-def _notes(setting: Setting, lattice: Lattice, used: float) -> tuple[Message, ...]:
+def _notes(
+    setting: Setting, hardware: Hardware, gpu: str, layouts: int, used: float
+) -> tuple[Message, ...]:
     found = [*setting.scenario.notices]
-    if len(lattice) > 1:
-        found.append(note("note.layout-chosen", count=len(lattice)))
-    if used < 0.15:
+    if layouts > 1:
+        found.append(note("note.layout-chosen", count=layouts))
+    found += efficiency_notes(setting, hardware, gpu)
+    if used < LOW_MFU:
         found.append(note("warning.low-mfu", percent=round(100 * used)))
     return tuple(found)

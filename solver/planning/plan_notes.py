@@ -13,6 +13,7 @@ from solver.catalog.supply import LOCAL_KINDS, interruptions_per_node_hour
 from solver.hardware import calibration_for, pcie_rate_is_assumed
 from solver.messages import sentence
 from solver.options import Option
+from solver.performance.efficiency import attained
 from solver.plan import Message
 from solver.planning.supply_notes import calendar_notes, term_notes
 from solver.planning.supply_relaxations import SPOT_SUFFIX
@@ -22,6 +23,7 @@ from solver.units import HOUR, MONTH_HOURS
 
 if TYPE_CHECKING:
     from solver.catalog.schema import StorageTier
+    from solver.performance.inputs import Hardware
 
 LOW_MFU = 0.15
 """Below this the step-time model was not checked against measurements."""
@@ -170,8 +172,8 @@ def _prices(setting: Setting, option: Option, tier: StorageTier) -> list[Message
 def _physics(setting: Setting, option: Option, one: CandidateTable) -> list[Message]:
     from solver.performance.step_time import mfu
 
-    found = []
     group = setting.classes[int(one.group[0])]
+    found = efficiency_notes(setting, group.hardware, option.gpu.id)
     utilisation = mfu(
         setting.shape, setting.job, group.hardware, one.layouts, one.step_time_s
     )
@@ -190,6 +192,22 @@ def _physics(setting: Setting, option: Option, one: CandidateTable) -> list[Mess
     if tp > kv_heads and not setting.shape.is_mla:
         found.append(note("warning.kv-replicated", tp=tp, kv_heads=kv_heads))
     return found
+
+
+def efficiency_notes(setting: Setting, hardware: Hardware, gpu: str) -> list[Message]:
+    """That steps are not timed as a well-tuned framework would run them."""
+    asked = setting.job.efficiency
+    taken = float(attained(setting.job, hardware))
+    if asked > taken:
+        values = {"asked": _percent(asked), "taken": _percent(taken), "gpu": gpu}
+        return [note("warning.efficiency-held", **values)]
+    if asked != 1.0:
+        return [note("warning.efficiency", percent=_percent(asked))]
+    return []
+
+
+def _percent(share: float) -> float:
+    return round(100 * share, 1)
 
 
 def _host(setting: Setting, option: Option, one: CandidateTable) -> list[Message]:

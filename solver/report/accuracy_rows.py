@@ -58,6 +58,7 @@ def accuracy_page(report: AccuracyReport, worst: int = 0) -> Page:
         _scores("section.accuracy.memory", report, "memory"),
         _fits(report),
         _scores("section.accuracy.run", report, "run"),
+        _reached(report),
         _regret(report),
         _worst(report.worst(worst)),
         _skipped(report),
@@ -123,6 +124,22 @@ def _regret(report: AccuracyReport) -> Grid:
         for line in report.regret
     )
     return Grid("section.accuracy.regret", columns, rows, right=(1, 2, 3, 4, 5))
+
+
+def _reached(report: AccuracyReport) -> Grid:
+    """Return what whole runs reached of the predicted speed."""
+    heads = ("kind", "gpu", "n", "low", "median", "high")
+    columns = tuple(sentence(f"column.{head}") for head in heads)
+    rows = tuple(
+        (
+            line.kind,
+            line.gpu,
+            f"{line.runs:,}",
+            *(f"{value:.2f}" for value in (line.low, line.median, line.high)),
+        )
+        for line in report.reached
+    )
+    return Grid("section.accuracy.reached", columns, rows, right=(2, 3, 4, 5))
 
 
 def _worst(outcomes: Iterable[Outcome]) -> Grid:

@@ -187,24 +187,34 @@ def memory_section(memory_gib: dict[str, float]) -> Section:
 
 
 def step_section(
-    parts_s: dict[str, float], total_s: float, mfu: float, tokens_per_s: float
+    parts_s: dict[str, float],
+    total_s: float,
+    mfu: float,
+    tokens_per_s: float,
+    efficiency: float = 1.0,
 ) -> Section:
     """Return the time of a step by exposed part, and the rate that it means."""
     scale, unit = (1000.0, "ms") if total_s < 1 else (1.0, "s")
     parts = {name: seconds * scale for name, seconds in parts_s.items()}
-    rows = (
+    rows = [
         *part_rows(parts, unit),
         Row(sentence("row.total"), of_whole(total_s * scale, total_s * scale, unit)),
         Row(sentence("row.mfu"), percent(mfu)),
         Row(sentence("row.throughput"), f"{format_count(tokens_per_s)} tok/s"),
-    )
-    return Section("section.step", rows, numeric=True)
+    ]
+    if efficiency != 1.0:
+        rows.append(Row(sentence("row.efficiency"), percent(efficiency)))
+    return Section("section.step", tuple(rows), numeric=True)
 
 
 def _step(plan: Plan) -> Section:
     """Return the time of a step of a plan."""
     return step_section(
-        plan.step_time_parts_s, plan.step_time_s, plan.mfu, plan.tokens_per_s
+        plan.step_time_parts_s,
+        plan.step_time_s,
+        plan.mfu,
+        plan.tokens_per_s,
+        plan.efficiency,
     )
 
 

@@ -6,6 +6,7 @@ JSON Schema, which forms are accepted.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -136,6 +137,20 @@ def _share(value: Any) -> float:
     fraction = units.parse_fraction(value)
     if fraction >= 1:
         message = f"expected less than 100%, not {shown(value)}"
+        raise QuantityError(message, "out-of-range")
+    return fraction
+
+
+EFFICIENCY = Bounds(0.01, 1.2)
+"""Software that is a hundred times slower than a tuned one does not train; none is a
+fifth faster than NVIDIA's."""
+
+
+def _efficiency(value: Any) -> float:
+    """Return the share of the predicted speed that a team reaches."""
+    fraction = units.parse_fraction(value, upper=math.inf)
+    if not EFFICIENCY.allows(fraction):
+        message = f"expected 0.01 to 1.2 (1% to 120%), not {shown(value)}"
         raise QuantityError(message, "out-of-range")
     return fraction
 
@@ -291,6 +306,7 @@ PositiveGbps = Annotated[
 Usd = Annotated[float, Written(_limited(units.parse_usd, 1e15), ("$250k", 2.5))]
 Fraction = Annotated[float, Written(units.parse_fraction, ("10%", 0.1))]
 Share = Annotated[float, Written(_share, ("10%", 0.1))]
+Efficiency = Annotated[float, Written(_efficiency, (1, 0.8, "80%"))]
 Confidence = Annotated[float, Written(_confidence, (0.5, 0.9, "90%"))]
 PositiveNumber = Annotated[float, Written(_COUNT, (1.5,))]
 NumberOrZero = Annotated[

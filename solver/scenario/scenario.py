@@ -32,6 +32,8 @@ class Workload:
     framework: str
     lora_rank: int = 16
     lora_targets: tuple[str, ...] = ()
+    efficiency: float = 1.0
+    """Speed of a step over that of a well-tuned framework."""
 
 
 @dataclass(frozen=True, slots=True)

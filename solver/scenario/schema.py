@@ -30,6 +30,7 @@ from solver.scenario.quantities import (
     Degree,
     DegreeOrZero,
     DocumentTokens,
+    Efficiency,
     Epochs,
     Fraction,
     Gbps,
@@ -185,6 +186,10 @@ class WorkloadSpec(Spec):
     megatron from scratch, pytorch-fsdp for full fine-tuning, hf-trainer for LoRA."""
     lora: LoraSpec | None = None
     """The adapters; only with the methods lora and qlora."""
+    efficiency: Efficiency = 1.0
+    """Share of the predicted speed that your software reaches, 1% to 120%; it divides
+    the whole step time. Default: 1, a well-tuned framework. docs/accuracy.md has what
+    labs reached."""
 
 
 class DataFileSpec(Spec):

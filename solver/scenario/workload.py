@@ -67,6 +67,7 @@ def resolve_workload(
         framework=framework or "",
         lora_rank=spec.lora.rank if spec.lora else 16,
         lora_targets=tuple(dict.fromkeys(spec.lora.targets)) if spec.lora else (),
+        efficiency=spec.efficiency,
     )
 
 

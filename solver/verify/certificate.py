@@ -279,6 +279,7 @@ def check_throughput(evidence: Evidence, known: Figures) -> Iterator[Violation]:
         "tokens_per_s": rate,
         "mfu": known.mfu,
         "steps": known.steps,
+        "efficiency": known.efficiency,
     }
     got = {name: getattr(plan, name) for name in expected}
     yield from figures("throughput", expected, got)

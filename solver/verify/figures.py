@@ -54,6 +54,12 @@ class Figures:
         return {name: float(s[0]) for name, s in self.evidence.step.parts().items()}
 
     @cached_property
+    def efficiency(self) -> float:
+        """Share of the predicted speed, held below what the hardware can do."""
+        wanted = self.evidence.scenario.workload.efficiency
+        return min(wanted, float(self.evidence.hardware.speed_headroom))
+
+    @cached_property
     def tokens_per_step(self) -> int:
         """Tokens of one global batch."""
         layout = self.evidence.plan.layout

@@ -94,6 +94,11 @@ def _plan(
     )
 
 
+def at_efficiency(scenario: Scenario, efficiency: float) -> Scenario:
+    """The scenario of a team that reaches this share of the predicted speed."""
+    return replace(scenario, workload=replace(scenario.workload, efficiency=efficiency))
+
+
 PHYSICS = ("shape", "job", "framework", "hardware", "layouts", "step", "memory")
 """What does not depend on prices, stock and limits: evaluated once a layout."""
 
@@ -101,10 +106,13 @@ STATE = ("checkpoint_bytes", "writer_nodes", "host_bytes", "model_flops_per_step
 
 
 @cache
-def _physics(offer: str, index: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def _physics(
+    offer: str, index: int, efficiency: float
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Physics of one layout on the server of an offer, each layout by itself."""
     plan = _plan(offer, "local", _layouts()[index])
-    evidence = gather(plan, scenario_of(QUESTION), catalog())
+    scenario = at_efficiency(scenario_of(QUESTION), efficiency)
+    evidence = gather(plan, scenario, catalog())
     assert isinstance(evidence, Evidence)
     known = Figures(evidence)
     return (
@@ -130,9 +138,8 @@ def _walk(scenario: Scenario, supply: Catalog) -> Iterator[Figures]:
                 evidence = gather(plan, scenario, supply)
                 assert isinstance(evidence, Evidence), evidence
                 known = Figures(evidence)
-                for holder, values in zip(
-                    (evidence, known), _physics(offer, index), strict=True
-                ):
+                physics = _physics(offer, index, scenario.workload.efficiency)
+                for holder, values in zip((evidence, known), physics, strict=True):
                     holder.__dict__.update(values)
                 if row["nodes"] > known.stock[0]:
                     continue
@@ -182,7 +189,8 @@ OBJECTIVES = st.sampled_from(
 @given(st.data())
 def test_planner_equals_brute_force(data: st.DataObject) -> None:
     """Tests that the plan's objective is the least of all, or that there is none."""
-    base = scenario_of(QUESTION)
+    efficiency = data.draw(st.sampled_from([0.7, 1.0, 1.1]), label="efficiency")
+    base = at_efficiency(scenario_of(QUESTION), efficiency)
     billing = st.sampled_from(["second", "hour", "month"])
     offers = [
         catalog()

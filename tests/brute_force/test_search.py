@@ -114,15 +114,22 @@ def best_by_brute_force(scenario: Scenario) -> tuple[float, float] | None:
 
 
 @settings(max_examples=40)
-@given(offers=OFFERS, limits=LIMITS, objective=st.sampled_from(["cost", "time"]))
+@given(
+    offers=OFFERS,
+    limits=LIMITS,
+    objective=st.sampled_from(["cost", "time"]),
+    efficiency=st.sampled_from([0.7, 1, 1.1]),
+)
 def test_the_plan_is_the_best_of_the_whole_lattice(
-    offers: list[dict[str, Any]], limits: dict[str, Any], objective: str
+    offers: list[dict[str, Any]],
+    limits: dict[str, Any],
+    objective: str,
+    efficiency: float,
 ) -> None:
     """Tests optimum for optimum, or that there is none, to the unit of rounding."""
     named = [{"name": f"o{i}", **o} for i, o in enumerate(offers)]
-    scenario = job(
-        named, limits, {"tokens": "1B", "global_batch_size": 48}, objective=objective
-    )
+    work = {"tokens": "1B", "global_batch_size": 48, "efficiency": efficiency}
+    scenario = job(named, limits, work, objective=objective)
     wanted = best_by_brute_force(scenario)
     result = plan_job(scenario, catalog(), alternatives=0)
     if wanted is None:

@@ -71,6 +71,7 @@ PLAN: dict[str, Types] = {
     "cost_usd": NUMBER,
     "cost_parts_usd": dict,
     "checkpoint_gb": NUMBER,
+    "efficiency": NUMBER,
     "provenance": dict,
     "warnings": list,
 }

@@ -48,6 +48,19 @@ def test_it_agrees_with_the_plan() -> None:
     assert found.mfu == pytest.approx(plan.mfu)
 
 
+def test_an_own_efficiency_stretches_the_step() -> None:
+    """Tests that an estimate at 80 % takes a quarter longer, and says so."""
+    pins = EstimatePins(gpus=8)
+    tuned = estimate(job([A100]), catalog(), pins)
+    slow = estimate(job([A100], workload={"efficiency": "80%"}), catalog(), pins)
+    assert slow.layout == tuned.layout
+    assert slow.step_time_s == pytest.approx(tuned.step_time_s / 0.8)
+    assert slow.tokens_per_s == pytest.approx(tuned.tokens_per_s * 0.8)
+    assert (tuned.efficiency, slow.efficiency) == (1.0, 0.8)
+    assert "warning.efficiency" in {n.id for n in slow.notes}
+    assert "warning.efficiency" not in {n.id for n in tuned.notes}
+
+
 def test_what_does_not_fit_is_still_shown() -> None:
     """Tests that an impossible layout has figures and a verdict."""
     scenario = job([A100], model="llama-2-70b")

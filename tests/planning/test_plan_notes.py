@@ -82,6 +82,12 @@ CASES: list[tuple[str, Keys, Keys]] = [
     ),
     ("gpu-estimate", own({**QUIET, "gpu": "mi300x", "ram_gb": 4096}), own(QUIET)),
     ("gpu-estimate", own({**QUIET, "gpu": "t4"}, **FP16), own(QUIET, **FP16)),
+    ("efficiency", own(QUIET, workload={"efficiency": 0.8}), own(QUIET)),
+    (
+        "efficiency-held",
+        own(QUIET, workload={"efficiency": 1.2}),
+        own(QUIET, workload={"efficiency": 1.05}),
+    ),
     (
         "no-ecc",
         own({**QUIET, "gpu": "rtx-4090"}),

@@ -190,3 +190,32 @@ def test_a_tighter_wish_is_never_better(
     bound = planned(constraints=tighter, objective=objective)
     name = "cost_usd" if objective == "cost" else "duration_days"
     assert getattr(free, name) <= getattr(bound, name) * (1 + 3e-5)
+
+
+@settings(max_examples=10)
+@given(
+    efficiency=st.sampled_from([0.2, 0.5, 0.8, 0.95]),
+    objective=st.sampled_from(["cost", "time"]),
+)
+def test_less_efficiency_is_never_better(efficiency: float, objective: str) -> None:
+    """Tests that a slower team pays more and waits longer, and that a faster does not."""
+    tuned = planned(objective=objective)
+    slow = planned(objective=objective, workload={"efficiency": efficiency})
+    fast = planned(objective=objective, workload={"efficiency": 1.05})
+    if objective == "cost":
+        assert fast.cost_usd < tuned.cost_usd < slow.cost_usd
+    else:
+        assert fast.duration_days < tuned.duration_days < slow.duration_days
+    assert slow.efficiency == efficiency
+
+
+def test_a_deadline_is_held_at_the_own_efficiency() -> None:
+    """Tests a deadline that a well-tuned framework keeps and a slower team does not."""
+    at_once = {"overheads": {"setup": 0}}
+    soonest = planned(objective="time", **at_once).duration_days
+    limits = {"deadline": f"{soonest * 1.1:.4f} days"}
+    assert solve(constraints=limits, **at_once).status == "optimal"
+    slow = solve(constraints=limits, workload={"efficiency": "70%"}, **at_once)
+    assert slow.status == "infeasible"
+    assert slow.explanation is not None
+    assert "deadline" in slow.explanation.conflict

@@ -26,6 +26,7 @@ ESTIMATE = Estimate(
     mfu=PLAN.mfu,
     tokens_per_s=PLAN.tokens_per_s,
     training_days=PLAN.training_days,
+    efficiency=1.0,
     notes=(Message("an-example", {}, "Two layouts would do."),),
 )
 

@@ -159,6 +159,12 @@ def test_short_steps_are_in_milliseconds(seconds: float, shown: str) -> None:
     assert ("ms" in found["total"]) is (seconds < 1)
 
 
+def test_an_own_efficiency_is_a_row() -> None:
+    """Tests that what steps are planned at is told, and the usual is not."""
+    assert of("step", efficiency=0.8)["of predicted speed"] == "80.0%"
+    assert "of predicted speed" not in of("step")
+
+
 @pytest.mark.parametrize(("days", "unit"), [(1.5, "hours"), (2.5, "days")])
 def test_short_runs_are_in_hours(days: float, unit: str) -> None:
     """Tests the unit of a run by its length: 1.5 days are 36 hours."""

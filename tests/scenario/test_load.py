@@ -34,6 +34,7 @@ workload:
   optimizer: paged_adamw_8bit
   framework: HF-Trainer
   lora: {rank: 8, targets: [q, v]}
+  efficiency: 85%
 data: {size: 8 TB, bytes_per_token: 2, mean_document_tokens: 500,
        location: aws/us-east-1}
 objective: {cost: 1, usd_per_day: 500}
@@ -68,6 +69,7 @@ def test_the_shortest_scenario_has_the_documented_defaults() -> None:
     assert (workload.method, workload.start) == ("full", "scratch")
     assert (workload.framework, workload.optimizer) == ("megatron", "adamw")
     assert (workload.precision, workload.sequence_length) == ("bf16", 4096)
+    assert workload.efficiency == 1.0
     assert workload.batch_min == workload.batch_max == 1024  # of about 4M tokens
     assert scenario.objective == Objective("cost")
     assert scenario.constraints.purchase == ("on_demand",)
@@ -94,6 +96,7 @@ def test_every_key_is_read() -> None:
     assert (workload.batch_min, workload.batch_target) == (973, 1024)
     assert workload.batch_max == 1075
     assert (workload.lora_rank, workload.lora_targets) == (8, ("q", "v"))
+    assert workload.efficiency == 0.85
     assert scenario.data.size_bytes == 8e12
     assert not scenario.data.size_is_assumed
     assert scenario.data.location == "aws/us-east-1"

@@ -89,7 +89,8 @@ offers:
 ADAPTERS = """
 name: adapters
 model: toy-1b
-workload: {method: qlora, tokens: 2B, sequence_length: 2048, global_batch_size: 64}
+workload: {method: qlora, tokens: 2B, sequence_length: 2048, global_batch_size: 64,
+           efficiency: 80%}
 objective: {cost: 1, usd_per_day: 300}
 constraints: {providers: [acme]}
 """

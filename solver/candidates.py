@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from solver.cost import billed_seconds, rent_usd, storage_usd, weighted_usd
+from solver.performance.checkpoints import checkpoint_writer_nodes
 from solver.performance.inputs import FloatArray, Hardware, IntArray, Layouts
 from solver.performance.reliability import Goodput, expected_run
 from solver.performance.storage_io import (
@@ -34,6 +35,8 @@ class Rows:
 
     layouts: Layouts
     step_time_s: FloatArray
+    sigma: FloatArray
+    """Relative spread of measured over predicted step times."""
     steps: IntArray
     memory_bytes: FloatArray
     writer_nodes: IntArray
@@ -63,6 +66,8 @@ class CandidateTable:
     """Index into Setting.classes."""
     layouts: Layouts
     step_time_s: FloatArray
+    sigma: FloatArray
+    """Relative spread of measured over predicted step times."""
     steps: IntArray
     memory_bytes: FloatArray
     tokens_per_s: FloatArray
@@ -112,18 +117,18 @@ def _take(values: Any, rows: Any) -> Any:
 
 
 def fastest_rows(rows: Rows) -> Rows:
-    """For each number of nodes, writers and host bytes the row that trains fastest.
+    """For each number of nodes, writers, host bytes and spread the fastest row.
 
-    Exact: with offer, storage, nodes, checkpoint writers and need of host memory
-    given, duration and cost fall with training time; of equals the first (canonical)
-    row stays.
+    Exact: with offer, storage, nodes, checkpoint writers, need of host memory and
+    spread given, duration and cost fall with training time; of equals the first
+    (canonical) row stays.
     """
     if not len(rows.steps):
         return rows
-    keys = (rows.layouts.nodes, rows.writer_nodes, rows.host_bytes)
+    keys = (rows.layouts.nodes, rows.writer_nodes, rows.host_bytes, rows.sigma)
     order = np.argsort(rows.training_s, kind="stable")
     for key in reversed(keys):
-        if (key != key[0]).any():  # mostly false for host memory: spares a sort
+        if (key != key[0]).any():  # mostly false for the last ones: spares a sort
             order = order[np.argsort(key[order], kind="stable")]
     new = np.zeros(len(order), dtype=bool)
     new[:1] = True
@@ -287,22 +292,19 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
     fixed = overheads.setup_s
     waiting = fixed + overheads.queue_s + arrays.wait_s
     active = goodput.expected_s
-    late = late_s(active, goodput.variance_s2, arrays.sigma, setting.z)
-    bill = _Bill(setting, arrays, run.tier, rows)
-    units, term = arrays.unit_s, arrays.term_s
-    billed = billed_seconds(active, fixed, units, arrays.sigma, term)
-    # at a confidence the bill is of that very finish, not an expectation
-    billed_limit = billed_seconds(late, fixed, units, 0.0 * arrays.sigma, term)
+    bill = _Bill(setting, arrays, run.tier, rows.layouts, rows.writer_nodes)
+    billed = billed_seconds(active, fixed, arrays.unit_s, rows.sigma, arrays.term_s)
     stored = fixed + overheads.queue_s  # nothing is stored before nodes are there
     compute, store = bill.parts(billed, stored + active)
     cost = compute + store + arrays.egress_usd
-    at_limit = sum(bill.parts(billed_limit, stored + late)) + arrays.egress_usd
+    late = late_s(active, goodput.variance_s2, rows.sigma, setting.z)
     return CandidateTable(
         option=run.option,
         tier=run.tier,
         group=np.full(len(run.option), group_index, dtype=np.int64),
         layouts=rows.layouts,
         step_time_s=rows.step_time_s,
+        sigma=rows.sigma,
         steps=rows.steps,
         memory_bytes=rows.memory_bytes,
         tokens_per_s=tokens_per_s(setting, rows),
@@ -320,7 +322,7 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
         storage_usd=store,
         egress_usd=arrays.egress_usd,
         cost_usd=cost,
-        cost_limit_usd=cost if setting.z == 0.0 else np.asarray(at_limit),
+        cost_limit_usd=cost if setting.z == 0.0 else bill.of_finish(late),
         read_bytes_per_s=run.read_bytes_per_s,
     )
 
@@ -345,20 +347,43 @@ def tokens_per_s(setting: Setting, rows: Rows) -> FloatArray:
     return np.asarray(tokens / rows.step_time_s)
 
 
+def at_quantile(
+    setting: Setting, table: CandidateTable, z: float
+) -> tuple[FloatArray, FloatArray]:
+    """Duration (s) and bill (USD) at the standard normal quantile ``z``, (n,) each."""
+    arrays, layouts = setting.arrays.take(table.option), table.layouts
+    overheads = setting.scenario.overheads
+    waiting = overheads.setup_s + overheads.queue_s + arrays.wait_s
+    active = table.duration_s - waiting
+    late = late_s(active, table.failure_variance_s2, table.sigma, z)
+    writers = checkpoint_writer_nodes(layouts)
+    bill = _Bill(setting, arrays, table.tier, layouts, writers)
+    return waiting + late, bill.of_finish(late)
+
+
 @dataclass(frozen=True)
 class _Bill:
     setting: Setting
     arrays: OptionArrays
     tier: IntArray
-    rows: Rows
+    layouts: Layouts
+    writer_nodes: IntArray
+
+    def of_finish(self, active_s: FloatArray) -> FloatArray:
+        """Bill of a run that takes so long, not an expectation, dollars, (n,)."""
+        overheads, arrays = self.setting.scenario.overheads, self.arrays
+        sure, fixed = np.zeros(len(active_s)), overheads.setup_s
+        billed = billed_seconds(active_s, fixed, arrays.unit_s, sure, arrays.term_s)
+        compute, store = self.parts(billed, fixed + overheads.queue_s + active_s)
+        return compute + store + arrays.egress_usd
 
     def parts(
         self, billed_s: FloatArray, duration_s: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Rent of the nodes and of the storage, dollars."""
-        setting, nodes = self.setting, self.rows.layouts.nodes
+        setting, nodes = self.setting, self.layouts.nodes
         tiers = setting.storage
-        need = stored_bytes(setting, self.tier, nodes, self.rows.writer_nodes)
+        need = stored_bytes(setting, self.tier, nodes, self.writer_nodes)
         need = need * np.where(tiers.local[self.tier] > 0, nodes, 1)
         compute = rent_usd(nodes, self.arrays.usd_per_node_hour, billed_s)
         price = tiers.usd_per_gb_month[self.tier]

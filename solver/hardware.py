@@ -74,16 +74,6 @@ def calibration_for(
     )
 
 
-def spread_of(gpu: Gpu, framework_id: str, calibration: Mapping[str, Any]) -> float:
-    """Relative spread of step times predicted for a GPU and a framework class.
-
-    The larger of the two: each was taken over runs that contain the other.
-    """
-    classes: Mapping[str, Any] = calibration.get("frameworks", {})
-    by_class = float(classes.get(framework_id, {}).get("sigma", 0.0))
-    return max(calibration_for(gpu, calibration).sigma, by_class)
-
-
 def precision_supported(gpu: Gpu, precision: str) -> bool:
     """Whether ``gpu`` has tensor cores for ``precision``."""
     return _peak_tflops(gpu, precision) is not None
@@ -192,7 +182,7 @@ def _speed_headroom(
         made.hbm_efficiency,
         *(rate / nominal for rate, nominal in links if nominal > 0),
     ]
-    return max(1.0, 1.0 / max(shares))
+    return float(max(1.0, 1.0 / max(shares)))
 
 
 _PCIE_LANE_GB_PER_S = {3: 0.985, 4: 1.97, 5: 3.94, 6: 7.56}

@@ -117,6 +117,11 @@ class Plan:
     """Part of the rent that is paid for time beyond the expected run."""
     cluster_nodes: int | None = None
     """Most nodes on one fabric of the offer; None: no limit is known."""
+    cost_p90_usd: float | None = None
+    """Bill of the finish that nine of ten runs keep."""
+    step_time_p10_s: float | None = None
+    step_time_p90_s: float | None = None
+    """Between these lie eight of ten measured steps."""
     efficiency: float = 1.0
     """Share of the predicted speed that steps are planned at."""
 

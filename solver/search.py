@@ -209,9 +209,11 @@ class _Search:
         seconds = step_time(
             setting.shape, setting.job, setting.framework, group.hardware, layouts
         ).total
+        sigma = setting.sigma(group, layouts.gpus, seconds * lattice.steps[rows])
         found = Rows(
             layouts,
             seconds,
+            sigma,
             lattice.steps[rows],
             lattice.memory_bytes[rows],
             lattice.writer_nodes[rows],
@@ -220,7 +222,7 @@ class _Search:
         good = np.isfinite(seconds)
         if self.limits.min_tokens_per_s is not None:
             tokens = layouts.global_batch * setting.job.sequence_length
-            pace = tokens / seconds / group.spread_factor
+            pace = tokens / seconds / np.exp(setting.z * sigma)
             good &= pace * LENIENCY >= self.limits.min_tokens_per_s
         found = fastest_rows(found.take(np.flatnonzero(good)))
         if not len(found.steps):

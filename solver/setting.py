@@ -21,7 +21,7 @@ from solver.catalog.supply import (
     merged_catalog,
 )
 from solver.cost import UNIT_S
-from solver.hardware import hardware_of, spread_of
+from solver.hardware import hardware_of
 from solver.layout_space import LayoutSpace, NodeKind, NodeLimits
 from solver.options import Option, OptionSet, gather_options
 from solver.performance.checkpoints import checkpoint_bytes
@@ -34,6 +34,7 @@ from solver.performance.inputs import (
     TransformerShape,
 )
 from solver.physics_inputs import framework_of, job_of, shape_of
+from solver.spread import Spread, run_mfu, spread_of
 from solver.units import GB, GIB
 
 if TYPE_CHECKING:
@@ -74,8 +75,6 @@ class OptionArrays:
     """Seconds that are paid for at least."""
     host_bytes: FloatArray
     """Host memory of a node; inf where it is not known."""
-    sigma: FloatArray
-    """Relative spread of measured over predicted step times."""
 
     def take(self, rows: IntArray) -> OptionArrays:
         """The options at ``rows``."""
@@ -118,8 +117,10 @@ class HardwareClass:
     max_nodes: int
     capacity_bytes: float
     """Allowed memory of the card: usable, less the headroom."""
+    spread: Spread
+    """Of measured over predicted step times."""
     spread_factor: float
-    """Active time at the confidence asked over its expectation."""
+    """Least active time at the confidence asked over its expectation."""
 
 
 @dataclass(frozen=True)
@@ -189,6 +190,12 @@ class Setting:
         first = self.options[rows[0]]
         headroom = self.scenario.constraints.memory_headroom
         hardware = hardware_of(self.catalog, first.server, self.job.precision)
+        spread = spread_of(
+            first.gpu,
+            self.framework.name,
+            self.catalog.calibration,
+            moe=self.shape.is_moe,
+        )
         return HardwareClass(
             key=key,
             hardware=hardware,
@@ -196,8 +203,16 @@ class Setting:
             options=np.array(rows, dtype=np.int64),
             max_nodes=max(self.options[i].max_nodes for i in rows),
             capacity_bytes=first.gpu.usable_memory_gib * GIB * (1.0 - headroom),
-            spread_factor=math.exp(self.z * self.arrays.sigma[rows[0]]),
+            spread=spread,
+            spread_factor=spread.least_factor(self.z),
         )
+
+    def sigma(
+        self, group: HardwareClass, gpus: IntArray, training_s: FloatArray
+    ) -> FloatArray:
+        """Relative spread of measured over predicted step times, (n,)."""
+        used = run_mfu(self.shape, self.job, group.hardware, gpus, training_s)
+        return group.spread.at(used)
 
     @cached_property
     def arrays(self) -> OptionArrays:
@@ -231,12 +246,6 @@ class Setting:
             term_s=column([o.term_s for o in options]),
             host_bytes=column(
                 [o.server.ram_gb * GB if o.server.ram_gb else math.inf for o in options]
-            ),
-            sigma=column(
-                [
-                    spread_of(o.gpu, self.framework.name, self.catalog.calibration)
-                    for o in options
-                ]
             ),
         )
 

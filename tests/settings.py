@@ -27,9 +27,11 @@ def rows_of(setting: Setting, index: int = 0) -> Rows:
     seconds = step_time(
         setting.shape, setting.job, setting.framework, group.hardware, layouts
     ).total
+    steps = lattice.steps[rows]
     found = Rows(
         layouts,
         seconds,
+        setting.sigma(group, layouts.gpus, seconds * steps),
         lattice.steps[rows],
         lattice.memory_bytes[rows],
         lattice.writer_nodes[rows],

@@ -325,11 +325,11 @@ def test_confidence_by_hand() -> None:
     setting = toy(A100, constraints={"confidence": 0.9}, overheads={"setup": "0 hours"})
     table = all_candidates(setting)
     z = NormalDist().inv_cdf(0.9)
-    sigma = float(setting.arrays.sigma[0])
-    model = table.duration_s * math.exp(z * sigma)
+    sigma = table.sigma
+    model = table.duration_s * np.exp(z * sigma)
     assert (table.duration_limit_s >= model * (1 - 1e-12)).all()
     spread = np.hypot(
-        table.duration_s * math.expm1(z * sigma), z * np.sqrt(table.failure_variance_s2)
+        table.duration_s * np.expm1(z * sigma), z * np.sqrt(table.failure_variance_s2)
     )
     assert table.duration_limit_s == pytest.approx(table.duration_s + spread)
     ratio = table.cost_limit_usd / table.cost_usd
@@ -382,20 +382,22 @@ def test_fastest_rows_keep_the_best_of_each_kind() -> None:
     """Tests the reduction against a dictionary filled one row at a time."""
     rows = rows_of(toy(A100, H100))
     kept = fastest_rows(rows)
-    best: dict[tuple[int, int, float], float] = {}
+    best: dict[tuple[int, int, float, float], float] = {}
     for i in range(len(rows.steps)):
         key = (
             int(rows.layouts.nodes[i]),
             int(rows.writer_nodes[i]),
             float(rows.host_bytes[i]),
+            float(rows.sigma[i]),
         )
         best[key] = min(best.get(key, math.inf), float(rows.training_s[i]))
     found = {
-        (int(n), int(w), float(h)): float(t)
-        for n, w, h, t in zip(
+        (int(n), int(w), float(h), float(s)): float(t)
+        for n, w, h, s, t in zip(
             kept.layouts.nodes,
             kept.writer_nodes,
             kept.host_bytes,
+            kept.sigma,
             kept.training_s,
             strict=True,
         )
@@ -422,6 +424,7 @@ def test_the_first_of_equals_stays() -> None:
             }
         ),
         twice.step_time_s,
+        twice.sigma,
         twice.steps,
         twice.memory_bytes,
         twice.writer_nodes,

@@ -14,7 +14,6 @@ from solver.hardware import (
     hardware_of,
     pcie_rate_is_assumed,
     precision_supported,
-    spread_of,
 )
 
 PRECISIONS = ("bf16", "fp16", "fp32", "fp8", "mxfp8", "nvfp4")
@@ -134,11 +133,3 @@ def test_assumed_pcie_rates_are_told(catalog: Catalog) -> None:
     assert pcie_rate_is_assumed(l40s, None)
     assert not pcie_rate_is_assumed(l40s, catalog.intra_node["pcie4"])
     assert not pcie_rate_is_assumed(h100, None)
-
-
-def test_spread_is_the_larger_of_gpu_and_framework(catalog: Catalog) -> None:
-    """Tests that a host-bound framework widens the spread of a well-known GPU."""
-    gpu = catalog.gpus["h100-sxm-80gb"]
-    tuned = spread_of(gpu, "megatron", catalog.calibration)
-    assert tuned == calibration_for(gpu, catalog.calibration).sigma
-    assert spread_of(gpu, "nanotron", catalog.calibration) > 2 * tuned

@@ -210,7 +210,7 @@ def test_what_is_hopeless_has_no_candidate(confidence: float) -> None:
     called = 0
     for index, group in enumerate(setting.classes):
         table = candidates_of(setting, index)
-        sigma = setting.arrays.sigma[table.option]
+        sigma = table.sigma
         pace = table.tokens_per_s / np.exp(setting.z * sigma)
         for factor in (0.1, 0.6, 0.99, 1.0, 1.5):
             trials = [

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solver.hardware import spread_of
 from solver.setting import failure_rates, hardware_key, node_kind, storage_arrays
+from solver.spread import spread_of
 from solver.units import GIB
 from tests.planning.jobs import A100, H100, TOY, catalog
 from tests.settings import toy
@@ -76,15 +76,16 @@ def test_prices_and_nodes_by_option() -> None:
 
 
 def test_spread_is_that_of_gpu_and_framework() -> None:
-    """Tests the column of spreads, and the factor at a confidence."""
+    """Tests the spread of each hardware class, and the factor at a confidence."""
     setting = toy(A100, H100, constraints={"confidence": 0.9})
     calibration = catalog().calibration
-    wanted = [spread_of(o.gpu, "megatron", calibration) for o in setting.options]
-    assert list(setting.arrays.sigma) == wanted
     assert setting.z == pytest.approx(1.2815515655)
     for group in setting.classes:
-        sigma = wanted[int(group.options[0])]
-        assert group.spread_factor == pytest.approx(math.exp(1.2815515655 * sigma))
+        gpu = setting.options[int(group.options[0])].gpu
+        assert group.spread == spread_of(gpu, "megatron", calibration, moe=False)
+        wanted = math.exp(1.2815515655 * group.spread.usual)
+        assert group.spread_factor == pytest.approx(wanted)
+    assert len({group.spread for group in setting.classes}) == 2
     assert {g.spread_factor for g in toy(A100, H100).classes} == {1.0}
 
 

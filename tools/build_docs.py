@@ -255,6 +255,7 @@ def accuracy_page() -> str:
             columns = ("rows", "happened", "fits", "tight", "impossible")
             cells = [tuple(f"{cell}" for cell in line) for line in lines]
             blocks += ["## Fits or not", _accuracy_text("fits"), _table(columns, cells)]
+    blocks += ["## Uncertainty", _accuracy_text("uncertainty"), _coverage(report)]
     blocks += ["## What labs reached", _accuracy_text("reached"), _reached(report)]
     regret = [
         (label("regret", r.rows), f"{r.groups}", *map(_tenth, (r.mean, r.median)))
@@ -266,6 +267,16 @@ def accuracy_page() -> str:
     blocks += [_left_out()]
     blocks += ["## Where it falls short", _accuracy_text("short")]
     return "\n\n".join(blocks) + "\n"
+
+
+def _coverage(report: AccuracyReport) -> str:
+    """Return how many step times end before the predicted 90th percentile."""
+    rows = [
+        (line.value, f"{line.n:,}", _percent(line.below), f"{line.above:.2f}")
+        for line in report.coverage
+    ]
+    head = ("rows", "n", "measured below P90", "mean of P90 over predicted")
+    return _table(head, rows)
 
 
 def _reached(report: AccuracyReport) -> str:
@@ -290,10 +301,15 @@ def _left_out(names: Iterable[str] | None = None) -> str:
     text = (ROOT / "catalog/measurements/left_out.yaml").read_text(encoding="utf-8")
     left = yaml.safe_load(text)
     rows = [
-        (name, f"{v['n']}", *map(_tenth, (v["mean"], v["median"], v["bias"])))
+        (
+            name,
+            f"{v['n']}",
+            *map(_tenth, (v["mean"], v["median"], v["bias"])),
+            f"{v['below_p90']} %",
+        )
         for name, v in ((n, left[n]) for n in names or left)
     ]
-    return _table(("rows", "n", "mean", "median", "bias"), rows)
+    return _table(("rows", "n", "mean", "median", "bias", "below P90"), rows)
 
 
 README_ROWS = ("tuned, dense", "tuned, MoE", "tuned, Blackwell", "plain stacks")

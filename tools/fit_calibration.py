@@ -9,7 +9,8 @@ constant belongs to one model, run or source. Folds leave whole sources out: the
 is that of sources which the fit has not seen.
 
 ``--write`` puts the constants into catalog/calibration.yaml and catalog/frameworks,
-and the spread of the residuals of the left-out sources into calibration.yaml.
+and the spread of the residuals of the left-out sources into calibration.yaml
+(tools/residual_spread.py).
 """
 
 import argparse
@@ -25,6 +26,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from residual_spread import Residual, generation_spreads, spreads, write_spreads
 from scipy.optimize import least_squares
 
 from solver.accuracy.cases import Case
@@ -36,6 +38,7 @@ from solver.accuracy.stacks import framework_as_ran
 from solver.accuracy.tables import SkippedRowError, read_tables
 from solver.catalog.load import Catalog, load_catalog
 from solver.hardware import calibration_for
+from solver.spread import P90_Z, spread_of
 
 FloatArray = NDArray[np.float64]
 
@@ -46,8 +49,6 @@ SOURCE_WEIGHT = 40
 """Rows that a source counts at most."""
 LAUNCH_BOUND_WEIGHT = 0.05
 """Weight of runs below 15 % MFU, which the host and latency decide."""
-ENOUGH = 10
-"""Rows from which on a spread is written."""
 ROBUST_SCALE = 0.08
 """Logarithmic residual from which on rows count less than by their square."""
 EVERY = {"vTrain": 8, "nanotron": 2}
@@ -234,15 +235,17 @@ def with_constants(
     return changed
 
 
+def source_weights(model: Model, rows: Sequence[int]) -> FloatArray:
+    """Weight of each row, so that no source counts more than ``SOURCE_WEIGHT``."""
+    counts = Counter(model.cases[row].source for row in rows)
+    found = [min(1.0, SOURCE_WEIGHT / counts[model.cases[r].source]) for r in rows]
+    return np.array(found)
+
+
 def weights(model: Model, rows: Sequence[int]) -> FloatArray:
     """Weight of each row: equal sources, launch-bound rows less."""
-    counts = Counter(model.cases[row].source for row in rows)
-    found = [
-        min(1.0, SOURCE_WEIGHT / counts[model.cases[row].source])
-        * (1.0 if model.mfu[row] >= RELIABLE_MFU else LAUNCH_BOUND_WEIGHT)
-        for row in rows
-    ]
-    return np.array(found)
+    reliable = model.mfu[list(rows)] >= RELIABLE_MFU
+    return source_weights(model, rows) * np.where(reliable, 1.0, LAUNCH_BOUND_WEIGHT)
 
 
 def fit(
@@ -341,8 +344,8 @@ def errors_of(logs: FloatArray) -> Errors:
     return Errors(len(logs), error.mean(), float(np.median(error)), float(bias))
 
 
-def families(model: Model, logs: FloatArray) -> dict[str, Errors]:
-    """Errors by family, and by framework above 15 % MFU."""
+def members(model: Model) -> dict[str, list[int]]:
+    """Rows by family, and by framework above 15 % MFU."""
     groups: dict[str, list[int]] = defaultdict(list)
     for i, (_, framework) in enumerate(model.owners):
         case = model.cases[i]
@@ -352,7 +355,12 @@ def families(model: Model, logs: FloatArray) -> dict[str, Errors]:
         groups[family].append(i)
         if model.mfu[i] >= RELIABLE_MFU:
             groups[f"{framework}, {case.kind}"].append(i)
-    return {name: errors_of(logs[groups[name]]) for name in sorted(groups)}
+    return {name: groups[name] for name in sorted(groups)}
+
+
+def families(model: Model, logs: FloatArray) -> dict[str, Errors]:
+    """Errors by family, and by framework above 15 % MFU."""
+    return {name: errors_of(logs[rows]) for name, rows in members(model).items()}
 
 
 def report(title: str, model: Model, logs: FloatArray) -> None:
@@ -367,15 +375,27 @@ def report(title: str, model: Model, logs: FloatArray) -> None:
     sys.stdout.flush()
 
 
-def spread(logs: FloatArray) -> float:
-    """Robust standard deviation about zero: 68th percentile of the size."""
-    return float(np.percentile(np.abs(logs), 68.0))
+def residuals_of(model: Model, logs: FloatArray) -> list[Residual]:
+    """What the predictions whose logarithmic ratios are ``logs`` missed by."""
+    shares = source_weights(model, range(len(model.cases)))
+    return [
+        Residual(
+            source=case.source,
+            generation=generation,
+            framework=framework,
+            moe=case.shape.is_moe,
+            mfu=float(model.mfu[i] * np.exp(-logs[i])),
+            late=-float(logs[i]),
+            weight=float(shares[i]),
+        )
+        for i, (case, (generation, framework)) in enumerate(
+            zip(model.cases, model.owners, strict=True)
+        )
+    ]
 
 
-def write(
-    constants: Sequence[Constant], values: FloatArray, model: Model, logs: FloatArray
-) -> None:
-    """Put values and spreads into the catalog's files, remarks untouched."""
+def write(constants: Sequence[Constant], values: FloatArray, model: Model) -> None:
+    """Put values into the catalog's files, remarks untouched."""
     for constant, value in zip(constants, values, strict=True):
         if constant.owner in model.generations:
             path, block = ROOT / "catalog" / CALIBRATION, constant.owner
@@ -383,33 +403,37 @@ def write(
             path = ROOT / "catalog" / "frameworks" / f"{constant.owner}.yaml"
             block = "constants"
         _replace(path, block, constant.name, f"{value:.3g}")
-    by_owner: dict[tuple[int, str], list[int]] = defaultdict(list)
-    for i, owners in enumerate(model.owners):
-        if model.mfu[i] >= RELIABLE_MFU:
-            for which, owner in enumerate(owners):
-                by_owner[which, owner].append(i)
+
+
+def write_spread(residuals: Sequence[Residual]) -> None:
+    """Put the spread of left-out sources into calibration.yaml."""
     path = ROOT / "catalog" / CALIBRATION
-    for (which, owner), members in by_owner.items():
-        if len(members) < ENOUGH:
-            continue
-        value = f"{max(0.05, spread(logs[members])):.2f}"
-        if which == 0:
-            _replace(path, owner, "sigma", value)
-            continue
-        text = path.read_text(encoding="utf-8")
-        line = rf"(?m)^(  {owner}: \{{sigma: )[\d.]+(, runs: )\d+"
-        text = re.sub(line, rf"\g<1>{value}\g<2>{len(members)}", text)
-        path.write_text(text, encoding="utf-8")
+    write_spreads(path, spreads(residuals))
+    for generation, sigma in generation_spreads(residuals).items():
+        _replace(path, generation, "sigma", f"{sigma:.3f}")
+
+
+def below_p90(residuals: Sequence[Residual], model: Model) -> FloatArray:
+    """1 where a run ended before the 90th percentile that the catalog now predicts."""
+    calibration = load_catalog(()).calibration
+    found = []
+    for case, r in zip(model.cases, residuals, strict=True):
+        spread = spread_of(case.machine.gpu, r.framework, calibration, moe=r.moe)
+        found.append(float(r.late <= P90_Z * spread.at(r.mfu)))
+    return np.array(found)
 
 
 def write_left_out(model: Model, logs: FloatArray) -> None:
     """Write the errors of left-out sources, for docs/accuracy.md."""
+    below = below_p90(residuals_of(model, logs), model)
+    shares = {name: below[rows].mean() for name, rows in members(model).items()}
     lines = [
         "# Errors of step times whose sources were left out of the fit, per cent",
-        "# (tools/fit_calibration.py).",
+        "# (tools/fit_calibration.py); below_p90: share that the predicted 90th",
+        "# percentile covers.",
         *(
             f'"{name}": {{n: {e.n}, mean: {e.mean:.1f}, median: {e.median:.1f}, '
-            f"bias: {e.bias:.1f}}}"
+            f"bias: {e.bias:.1f}, below_p90: {100 * shares[name]:.0f}}}"
             for name, e in families(model, logs).items()
         ),
     ]
@@ -460,8 +484,9 @@ def main() -> None:
         logs = left_out(model, constants, arguments.folds, arguments.steps)
         report("sources left out", model, logs)
     if arguments.write:
-        write(constants, values, model, logs)
+        write(constants, values, model)
         if arguments.folds > 1 and not arguments.only:
+            write_spread(residuals_of(model, logs))
             write_left_out(model, logs)
 
 

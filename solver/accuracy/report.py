@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from solver.accuracy.cases import Case
+from solver.accuracy.coverage import Coverage, coverage, interval_of
 from solver.accuracy.filling import case_from
 from solver.accuracy.practice import Reached, reached
 from solver.accuracy.predicting import Prediction, predict
@@ -39,6 +40,7 @@ class AccuracyReport:
     groups: tuple[GroupScore, ...]
     fits: tuple[FitCounts, ...]
     regret: tuple[Regret, ...]
+    coverage: tuple[Coverage, ...]
     reached: tuple[Reached, ...]
     skipped: tuple[Skipped, ...]
 
@@ -54,6 +56,7 @@ class AccuracyReport:
             "groups": [group.as_dict() for group in self.groups],
             "fits": [line.as_dict() for line in self.fits],
             "regret": [line.as_dict() for line in self.regret],
+            "coverage": [line.as_dict() for line in self.coverage],
             "reached": [line.as_dict() for line in self.reached],
             "skipped": [
                 {"id": s.id, "source": s.source, "reason": s.reason}
@@ -89,7 +92,7 @@ def accuracy_report(paths: Sequence[Path] | None, catalog: Catalog) -> AccuracyR
         except SkippedRowError as reason:
             skipped.append(_skipped(row, str(reason)))
     for case, prediction in zip(cases, predict(cases), strict=True):
-        found = _outcomes(case, prediction)
+        found = _outcomes(case, prediction, catalog.calibration)
         if not found:
             why = "no finite prediction: the GPUs can't reach each other"
             skipped.append(Skipped(case.id, case.source, why))
@@ -99,6 +102,7 @@ def accuracy_report(paths: Sequence[Path] | None, catalog: Catalog) -> AccuracyR
         groups=tuple(group_scores(outcomes)),
         fits=tuple(fit_counts(outcomes)),
         regret=tuple(regrets(outcomes)),
+        coverage=tuple(coverage(outcomes)),
         reached=tuple(reached(outcomes)),
         skipped=tuple(skipped),
     )
@@ -108,18 +112,23 @@ def _skipped(row: TableRow, reason: str) -> Skipped:
     return Skipped(row.id, row.text("source"), reason)
 
 
-def _outcomes(case: Case, prediction: Prediction) -> list[Outcome]:
+def _outcomes(
+    case: Case, prediction: Prediction, calibration: Mapping[str, Any]
+) -> list[Outcome]:
     """The case's outcomes: its step time, its memory, or both."""
     found = []
     step, memory = prediction.step_time_s, prediction.peak_memory_gib
     if step is not None and case.measured.step_time_s is not None:
-        found.append(_time_outcome(case, prediction, step))
+        found.append(_time_outcome(case, prediction, step, calibration))
     if memory is not None:
         found.append(_memory_outcome(case, prediction, memory))
     return [o for o in found if o.predicted < float("inf")]
 
 
-def _time_outcome(case: Case, prediction: Prediction, step_s: float) -> Outcome:
+def _time_outcome(
+    case: Case, prediction: Prediction, step_s: float, calibration: Mapping[str, Any]
+) -> Outcome:
+    measured_s, used = case.measured.step_time_s or 0.0, prediction.measured_mfu or 0.0
     choice = (
         case.source,
         case.model,
@@ -139,7 +148,7 @@ def _time_outcome(case: Case, prediction: Prediction, step_s: float) -> Outcome:
         source=case.source,
         metric="step_time",
         unit="s",
-        measured=case.measured.step_time_s,
+        measured=measured_s,
         predicted=step_s,
         quality=case.quality,
         labels=_labels(case, _family(case, prediction)),
@@ -148,6 +157,7 @@ def _time_outcome(case: Case, prediction: Prediction, step_s: float) -> Outcome:
         layout=case.layout,
         mfu=prediction.measured_mfu,
         choice=choice,
+        interval=interval_of(case, step_s, used * measured_s / step_s, calibration),
     )
 
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from solver.spread import LAUNCH_BOUND_MFU
+
+if TYPE_CHECKING:
+    from solver.accuracy.coverage import Interval
 
 __all__ = [
     "FitCounts",
@@ -25,7 +30,7 @@ GOOD = "good"
 FITS_BELOW = 0.90
 """Share of usable memory up to which a layout is said to fit; tight above."""
 
-RELIABLE_MFU = 0.15
+RELIABLE_MFU = LAUNCH_BOUND_MFU
 """Runs below this measured MFU are bound by the host and by latency."""
 
 LAUNCH_BOUND_SHARE = 0.10
@@ -68,6 +73,8 @@ class Outcome:
     """Whether it ran, in measurements of memory."""
     choice: tuple[object, ...] = ()
     """What runs share that differ in layout only."""
+    interval: Interval | None = None
+    """Of step times: up to where nine of ten are predicted to end."""
 
     @property
     def error_pct(self) -> float | None:
@@ -95,6 +102,7 @@ class Outcome:
             "unit": self.unit,
             "measured": self.measured,
             "predicted": self.predicted,
+            "predicted_p90": self.interval.p90_s if self.interval else None,
             "error_pct": self.error_pct,
             "quality": self.quality,
             **self.labels,

@@ -24,6 +24,7 @@ FILE = "calibration.yaml"
 
 _SHARE = Bounds(1e-3, 1, "(a share)")
 _SPREAD = Bounds(1e-3, 5)
+_COUNT = Bounds(0, 1e9)
 _SWITCH = Bounds(0, 1)
 _RATE = Bounds(1e-3, 1e5, "GB/s")
 _PHYSICS = {
@@ -60,12 +61,14 @@ _SECTIONS: Mapping[str, Mapping[str, Bounds]] = {
 }
 _TABLES: Mapping[str, Mapping[str, Bounds]] = {
     "generations": _PHYSICS,
-    "frameworks": {"sigma": _SPREAD, "runs": Bounds(0, 1e9, "runs")},
+    "spread": {"sigma": _SPREAD, "runs": _COUNT, "sources": _COUNT},
 }
+_OPEN = {"covered": _COUNT}
+"""Tables of tables whose inner keys are free, with the bounds of their numbers."""
 _SAID = ("source", "note", "as_of", "fitted_on")
 """Keys of text, anywhere."""
 _OF_GENERATION = ("generation", "compute_capability")
-_KNOWN = (*_SECTIONS, *_TABLES, *_SAID)
+_KNOWN = (*_SECTIONS, *_TABLES, *_OPEN, *_SAID)
 _YEAR = re.compile(r"@[0-9]{4}$")
 
 
@@ -104,14 +107,20 @@ def _checked(source: Source) -> Iterator[Issue]:
     for key, value in source.data.items():
         if key in _SECTIONS:
             yield from _section(source, (key,), value, _SECTIONS[key])
-        elif key in _TABLES:
+        elif key in _TABLES or key in _OPEN:
             if not isinstance(value, dict):
                 yield _no_mapping(source, (key,))
                 continue
             for name, entry in value.items():
-                yield from _section(source, (key, name), entry, _TABLES[key])
+                known = _TABLES.get(key) or _free(entry, _OPEN[key])
+                yield from _section(source, (key, name), entry, known)
         elif key not in _SAID:
             yield _unknown(source, (key,), _KNOWN)
+
+
+def _free(entry: Any, bounds: Bounds) -> Mapping[str, Bounds]:
+    """Return the same bounds for every key that an entry has."""
+    return dict.fromkeys(entry, bounds) if isinstance(entry, dict) else {}
 
 
 def _section(

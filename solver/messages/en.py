@@ -67,6 +67,7 @@ _ROWS = {
     "row.usable": "usable",
     "row.steps": "steps",
     "row.throughput": "throughput",
+    "row.interval": "80% interval",
     "row.mfu": "MFU",
     "row.efficiency": "of predicted speed",
     "row.p90": "90th percentile",
@@ -108,6 +109,7 @@ _VALUES = {
     "value.price.free": "none: the servers are owned",
     "value.network.none": "none: one node",
     "value.storage.none": "the nodes' own NVMe, free",
+    "value.interval": "{low}–{high} {unit}",
     "value.virtual": "{virtual_stages} virtual {virtual_stages:stage|stages}",
     "value.batch": (
         "{global_batch:,} {global_batch:sequence|sequences} = DP {dp} × "
@@ -304,8 +306,19 @@ _WARNINGS = {
         "The price of the storage {tier} is not known and not in the cost."
     ),
     "warning.low-mfu": (
-        "The MFU of {percent}% is below what the step-time model was checked against: "
-        "expect a larger error."
+        "At an MFU of {percent}% launches and latency decide over a step, which is "
+        "hard to predict: one of ten runs takes more than {times:g} times as long."
+    ),
+    "warning.gpu-unmeasured": (
+        "No step time was measured on {gpu}: it is predicted from other {generation} "
+        "cards."
+    ),
+    "warning.combination-unmeasured": (
+        "No step time of {framework} with a {kind} model in {precision} was measured "
+        "on {gpu}: it is predicted from other runs."
+    ),
+    "warning.scale-unmeasured": (
+        "{gpus:,} GPUs are more than the {most:,} of the largest run measured on {gpu}."
     ),
     "warning.efficiency": (
         "Steps are planned at {percent:g}% of the predicted speed, which is that of a "

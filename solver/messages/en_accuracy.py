@@ -14,6 +14,9 @@ ACCURACY = {
     "section.accuracy.memory": "Peak memory of a GPU: predicted against measured",
     "section.accuracy.run": "Whole runs, GPU-hours: best layout against what was used",
     "section.accuracy.fits": "Fits in memory: predicted against what happened",
+    "section.accuracy.coverage": (
+        "Measured step times below the predicted 90th percentile"
+    ),
     "section.accuracy.reached": (
         "Share of the predicted speed that whole runs reached: quartiles"
     ),
@@ -28,6 +31,8 @@ ACCURACY = {
     "column.bias": "bias",
     "column.p90": "p90",
     "column.gpu": "GPU",
+    "column.below": "below",
+    "column.above": "p90 over predicted",
     "column.low": "lower",
     "column.high": "upper",
     "column.rows": "rows",

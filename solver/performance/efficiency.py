@@ -22,7 +22,7 @@ def attained(job: TrainingJob, hardware: Hardware) -> FloatArray:
     The job's efficiency, but never so much that an arithmetic unit, a memory or a link
     would pass its data sheet, even if it worked all the time.
     """
-    return np.minimum(job.efficiency, hardware.speed_headroom)
+    return np.asarray(np.minimum(job.efficiency, hardware.speed_headroom))
 
 
 def at_efficiency(parts: StepTime, share: Any) -> StepTime:

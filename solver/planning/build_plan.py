@@ -6,20 +6,22 @@ one-row array; none is read from the solver.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from solver.candidates import CandidateTable, late_s
+from solver.candidates import CandidateTable, at_quantile
 from solver.performance.efficiency import attained
 from solver.performance.inputs import RECOMPUTE, Hardware, Layouts
 from solver.performance.memory import peak_memory
 from solver.performance.stages import layers_per_stage, layers_per_stage_by_cost
 from solver.performance.step_time import mfu, step_time
 from solver.plan import LayoutPlan, Plan
-from solver.planning.plan_notes import P90_Z, plan_warnings, provenance_of
+from solver.planning.plan_notes import plan_warnings, provenance_of
 from solver.planning.supply_notes import unused_usd
 from solver.setting import Setting
+from solver.spread import P90_Z
 from solver.units import DAY, GB, GIB, HOUR
 
 
@@ -32,6 +34,8 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
     model = (setting.shape, setting.job, setting.framework)
     parts = step_time(*model, group.hardware, one.layouts)
     server = option.server
+    late_s, late_usd = at_quantile(setting, one, P90_Z)
+    step_s, error = float(one.step_time_s[0]), math.exp(P90_Z * float(one.sigma[0]))
     return Plan(
         provider=option.offer.provider,
         region=_bare_region(option.offer.region),
@@ -49,7 +53,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         storage=tier.id,
         framework=setting.framework.name,
         layout=layout_plan(setting, one.layouts),
-        step_time_s=float(one.step_time_s[0]),
+        step_time_s=step_s,
         step_time_parts_s={k: float(v[0]) for k, v in parts.parts().items()},
         steps=int(one.steps[0]),
         mfu=float(
@@ -67,7 +71,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         ),
         training_days=float(one.training_s[0] / DAY),
         duration_days=float(one.duration_s[0] / DAY),
-        duration_p90_days=_p90_days(setting, one),
+        duration_p90_days=float(late_s[0] / DAY),
         gpu_hours=float(one.layouts.gpus[0] * one.billed_s[0] / HOUR),
         cost_usd=float(one.cost_usd[0]),
         cost_parts_usd={
@@ -93,6 +97,9 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         min_term_hours=option.offer.min_term_hours,
         unused_term_usd=unused_usd(setting, one),
         cluster_nodes=option.cluster_nodes,
+        cost_p90_usd=float(late_usd[0]),
+        step_time_p10_s=step_s / error,
+        step_time_p90_s=step_s * error,
         efficiency=float(attained(setting.job, group.hardware)),
     )
 
@@ -165,15 +172,6 @@ def _duration_parts(setting: Setting, one: CandidateTable) -> dict[str, float]:
         "delivery": setting.arrays.wait_s[one.option[0]],
     }
     return {name: float(value / DAY) for name, value in seconds.items()}
-
-
-def _p90_days(setting: Setting, one: CandidateTable) -> float:
-    """Duration that nine of ten runs keep: the model's error and failures."""
-    overheads = setting.scenario.overheads
-    fixed = overheads.setup_s + overheads.queue_s + setting.arrays.wait_s[one.option]
-    sigma = setting.arrays.sigma[one.option]
-    late = late_s(one.duration_s - fixed, one.failure_variance_s2, sigma, P90_Z)
-    return float((fixed + late)[0] / DAY)
 
 
 def _host(setting: Setting, option: Any, layouts: Layouts) -> dict[str, float | None]:

@@ -23,7 +23,8 @@ from solver.performance.parallelism import explain_divisibility
 from solver.performance.step_time import mfu, step_time
 from solver.plan import LayoutPlan, Message
 from solver.planning.build_plan import layout_plan, memory_gib
-from solver.planning.plan_notes import LOW_MFU, efficiency_notes, note
+from solver.planning.plan_notes import note
+from solver.planning.prediction_notes import Prediction
 from solver.ranges import Range
 from solver.setting import Setting, node_kind, setting_of
 from solver.units import DAY, GIB
@@ -87,6 +88,9 @@ class Estimate:
     mfu: float
     tokens_per_s: float
     training_days: float
+    step_time_p10_s: float
+    step_time_p90_s: float
+    """Between these lie eight of ten measured steps."""
     efficiency: float
     """Share of the predicted speed that the step is timed at."""
     notes: tuple[Message, ...]
@@ -380,6 +384,8 @@ def _answer(
     memory = memory_gib(setting, one, gpu.usable_memory_gib, hardware)
     used = float(mfu(setting.shape, setting.job, hardware, one, seconds.total)[0])
     tokens = int(one.global_batch[0]) * setting.job.sequence_length
+    training_s = step_s * int(lattice.steps[row])
+    made = Prediction(setting, gpu, hardware, int(one.gpus[0]), training_s)
     return Estimate(
         gpu=gpu.id,
         server=server.id,
@@ -394,9 +400,11 @@ def _answer(
         step_time_parts_s={k: float(v[0]) for k, v in seconds.parts().items()},
         mfu=used,
         tokens_per_s=tokens / step_s,
-        training_days=step_s * int(lattice.steps[row]) / DAY,
+        training_days=training_s / DAY,
+        step_time_p10_s=step_s / made.late_factor,
+        step_time_p90_s=step_s * made.late_factor,
         efficiency=float(attained(setting.job, hardware)),
-        notes=_notes(setting, hardware, gpu.id, len(lattice), used),
+        notes=_notes(setting, len(lattice), made),
     )
 
 
@@ -407,13 +415,8 @@ def _verdict(setting: Setting, memory: dict[str, float]) -> Verdict:
     return "tight" if share <= 1.0 else "impossible"
 
 
-def _notes(
-    setting: Setting, hardware: Hardware, gpu: str, layouts: int, used: float
-) -> tuple[Message, ...]:
+def _notes(setting: Setting, layouts: int, made: Prediction) -> tuple[Message, ...]:
     found = [*setting.scenario.notices]
     if layouts > 1:
         found.append(note("note.layout-chosen", count=layouts))
-    found += efficiency_notes(setting, hardware, gpu)
-    if used < LOW_MFU:
-        found.append(note("warning.low-mfu", percent=round(100 * used)))
-    return tuple(found)
+    return (*found, *made.notes())

@@ -157,8 +157,7 @@ def _units(scale: Scale) -> dict[str, str]:
 
 def _pace(setting: Setting, table: CandidateTable) -> np.ndarray:
     """Tokens a second at the confidence asked, (n,)."""
-    factor = np.exp(setting.z * setting.arrays.sigma[table.option])
-    return np.asarray(table.tokens_per_s / factor)
+    return np.asarray(table.tokens_per_s / np.exp(setting.z * table.sigma))
 
 
 def _memory_excess(setting: Setting, table: CandidateTable) -> IntArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,20 +12,17 @@ from solver.catalog.supply import LOCAL_KINDS, interruptions_per_node_hour
 from solver.hardware import calibration_for, pcie_rate_is_assumed
 from solver.messages import sentence
 from solver.options import Option
-from solver.performance.efficiency import attained
 from solver.plan import Message
+from solver.planning.prediction_notes import Prediction, is_estimate
 from solver.planning.supply_notes import calendar_notes, term_notes
 from solver.planning.supply_relaxations import SPOT_SUFFIX
 from solver.provenance import source_text
 from solver.setting import Setting
+from solver.spread import P90_Z
 from solver.units import HOUR, MONTH_HOURS
 
 if TYPE_CHECKING:
     from solver.catalog.schema import StorageTier
-    from solver.performance.inputs import Hardware
-
-LOW_MFU = 0.15
-"""Below this the step-time model was not checked against measurements."""
 
 FEW_STEPS = 500
 """Fewer optimizer steps than this are rarely meant: the batch is very large."""
@@ -34,17 +30,10 @@ FEW_STEPS = 500
 MIN_PEERS = 4
 """So many offers of a card make a median."""
 
-P90_Z = NormalDist().inv_cdf(0.9)
-"""Standard normal quantile of 0.9."""
-
 HOST_RAM_RULE = 1.5
 """Host memory that is usual for a node, times its GPU memory."""
 
 
-def is_estimate(source: str) -> bool:
-    """Whether a figure was not read by its source but known or guessed."""
-    words = source.lower()
-    return words.startswith("memory") or "estimate" in words
 
 
 def note(message_id: str, **values: Any) -> Message:
@@ -110,7 +99,7 @@ def _billing(setting: Setting, one: CandidateTable) -> list[Message]:
     fixed = setting.scenario.overheads.setup_s
     queue = setting.scenario.overheads.queue_s + float(arrays.wait_s[0])
     active = one.duration_s - fixed - queue
-    late = late_s(active, one.failure_variance_s2, arrays.sigma, P90_Z)
+    late = late_s(active, one.failure_variance_s2, one.sigma, P90_Z)
     paid = [max(fixed + float(run[0]), arrays.term_s[0]) for run in (active, late)]
     units = [int(np.ceil(seconds / arrays.unit_s[0] - 1e-9)) for seconds in paid]
     price = float(one.layouts.nodes[0] * arrays.usd_per_node_hour[0])
@@ -170,44 +159,19 @@ def _prices(setting: Setting, option: Option, tier: StorageTier) -> list[Message
 
 
 def _physics(setting: Setting, option: Option, one: CandidateTable) -> list[Message]:
-    from solver.performance.step_time import mfu
-
     group = setting.classes[int(one.group[0])]
-    found = efficiency_notes(setting, group.hardware, option.gpu.id)
-    utilisation = mfu(
-        setting.shape, setting.job, group.hardware, one.layouts, one.step_time_s
-    )
-    if utilisation[0] < LOW_MFU:
-        found.append(
-            note("warning.low-mfu", percent=round(100 * float(utilisation[0])))
-        )
+    gpus, training_s = int(one.layouts.gpus[0]), float(one.training_s[0])
+    made = Prediction(setting, option.gpu, group.hardware, gpus, training_s)
+    found = made.notes()
     tier = setting.catalog.intra_node.get(option.server.intra_node)
     if pcie_rate_is_assumed(option.server, tier):
         found.append(note("warning.pcie-assumed", gpu=option.gpu.id))
-    if is_estimate(calibration_for(option.gpu, setting.catalog.calibration).source):
-        found.append(note("warning.gpu-estimate", generation=option.gpu.generation))
     if not option.gpu.ecc:
         found.append(note("warning.no-ecc", gpu=option.gpu.id))
     tp, kv_heads = int(one.layouts.tp[0]), setting.shape.kv_heads
     if tp > kv_heads and not setting.shape.is_mla:
         found.append(note("warning.kv-replicated", tp=tp, kv_heads=kv_heads))
     return found
-
-
-def efficiency_notes(setting: Setting, hardware: Hardware, gpu: str) -> list[Message]:
-    """That steps are not timed as a well-tuned framework would run them."""
-    asked = setting.job.efficiency
-    taken = float(attained(setting.job, hardware))
-    if asked > taken:
-        values = {"asked": _percent(asked), "taken": _percent(taken), "gpu": gpu}
-        return [note("warning.efficiency-held", **values)]
-    if asked != 1.0:
-        return [note("warning.efficiency", percent=_percent(asked))]
-    return []
-
-
-def _percent(share: float) -> float:
-    return round(100 * share, 1)
 
 
 def _host(setting: Setting, option: Option, one: CandidateTable) -> list[Message]:

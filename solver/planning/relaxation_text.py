@@ -141,7 +141,7 @@ def _budget(opening: Opening, user: Constraints) -> Described:
 
 
 def _throughput(opening: Opening, user: Constraints) -> Described:
-    sigma = opening.setting.arrays.sigma[opening.table.option[opening.row]]
+    sigma = opening.table.sigma[opening.row]
     pace = opening.table.tokens_per_s[opening.row] / np.exp(opening.setting.z * sigma)
     needed = round_down(float(pace), 0)
     return {

@@ -129,7 +129,7 @@ def _term_days(opening: Opening) -> int:
     surely = setting.z != 0.0
     unpaid = overheads.setup_s + overheads.queue_s + arrays.wait_s
     active = (one.duration_limit_s if surely else one.duration_s) - unpaid
-    sigma = arrays.sigma * (not surely)
+    sigma = one.sigma * (not surely)
 
     def rent(days: int) -> float:
         billed = billed_seconds(

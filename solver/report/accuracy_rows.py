@@ -27,6 +27,7 @@ CSV_COLUMNS = (
     "unit",
     "measured",
     "predicted",
+    "predicted_p90",
     "error_pct",
     "quality",
     "gpu",
@@ -58,6 +59,7 @@ def accuracy_page(report: AccuracyReport, worst: int = 0) -> Page:
         _scores("section.accuracy.memory", report, "memory"),
         _fits(report),
         _scores("section.accuracy.run", report, "run"),
+        _coverage(report),
         _reached(report),
         _regret(report),
         _worst(report.worst(worst)),
@@ -124,6 +126,23 @@ def _regret(report: AccuracyReport) -> Grid:
         for line in report.regret
     )
     return Grid("section.accuracy.regret", columns, rows, right=(1, 2, 3, 4, 5))
+
+
+def _coverage(report: AccuracyReport) -> Grid:
+    """Return how many step times end before the predicted 90th percentile."""
+    heads = ("by", "group", "n", "below", "above")
+    columns = tuple(sentence(f"column.{head}") for head in heads)
+    rows = tuple(
+        (
+            line.by,
+            line.value,
+            f"{line.n:,}",
+            f"{100 * line.below:.0f} %",
+            f"{line.above:.2f} x",
+        )
+        for line in report.coverage
+    )
+    return Grid("section.accuracy.coverage", columns, rows, right=(2, 3, 4))
 
 
 def _reached(report: AccuracyReport) -> Grid:

@@ -34,6 +34,7 @@ def estimate_page(estimate: Estimate) -> Page:
             estimate.step_time_s,
             estimate.mfu,
             estimate.tokens_per_s,
+            (estimate.step_time_p10_s, estimate.step_time_p90_s),
             estimate.efficiency,
         ),
     ]

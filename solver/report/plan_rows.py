@@ -191,14 +191,25 @@ def step_section(
     total_s: float,
     mfu: float,
     tokens_per_s: float,
+    interval_s: tuple[float | None, float | None] = (None, None),
     efficiency: float = 1.0,
 ) -> Section:
-    """Return the time of a step by exposed part, and the rate that it means."""
+    """Return the time of a step by exposed part, and the rate that it means.
+
+    ``interval_s`` are the 10th and the 90th percentile of the step, seconds.
+    """
     scale, unit = (1000.0, "ms") if total_s < 1 else (1.0, "s")
     parts = {name: seconds * scale for name, seconds in parts_s.items()}
     rows = [
         *part_rows(parts, unit),
         Row(sentence("row.total"), of_whole(total_s * scale, total_s * scale, unit)),
+    ]
+    low, high = interval_s
+    if low is not None and high is not None:
+        ends = [f"{number(end * scale)}" for end in (low, high)]
+        text = sentence("value.interval", low=ends[0], high=ends[1], unit=unit)
+        rows.append(Row(sentence("row.interval"), text))
+    rows += [
         Row(sentence("row.mfu"), percent(mfu)),
         Row(sentence("row.throughput"), f"{format_count(tokens_per_s)} tok/s"),
     ]
@@ -214,6 +225,7 @@ def _step(plan: Plan) -> Section:
         plan.step_time_s,
         plan.mfu,
         plan.tokens_per_s,
+        (plan.step_time_p10_s, plan.step_time_p90_s),
         plan.efficiency,
     )
 
@@ -258,6 +270,8 @@ def _cost(plan: Plan) -> Section:
         if usd
     ]
     rows.append(Row(sentence("row.total"), format_usd(whole)))
+    if plan.cost_p90_usd is not None:
+        rows.append(Row(sentence("row.p90"), format_usd(plan.cost_p90_usd)))
     if plan.confidence != EXPECTED and plan.cost_at_confidence_usd is not None:
         bill = format_usd(plan.cost_at_confidence_usd)
         rows.append(Row(_at_confidence(plan), bill))

@@ -280,6 +280,8 @@ def check_throughput(evidence: Evidence, known: Figures) -> Iterator[Violation]:
         "mfu": known.mfu,
         "steps": known.steps,
         "efficiency": known.efficiency,
+        "step_time_p10_s": known.step_time_s * known.late_factor(0.1),
+        "step_time_p90_s": known.step_time_s * known.late_factor(0.9),
     }
     got = {name: getattr(plan, name) for name in expected}
     yield from figures("throughput", expected, got)
@@ -346,6 +348,7 @@ def check_budget(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     expected = {
         "cost_usd": known.cost_usd,
         "cost_at_confidence_usd": known.cost_at(user.confidence),
+        "cost_p90_usd": known.cost_at(0.9),
         "gpu_hours": plan.nodes * size * known.expected_hours,
         "usd_per_gpu_hour": known.usd_per_node_hour / size,
     }

@@ -16,7 +16,6 @@ from statistics import NormalDist
 import numpy as np
 
 from solver.catalog.supply import egress_steps, interruptions_per_node_hour
-from solver.hardware import spread_of
 from solver.performance.checkpoints import (
     checkpoint_bytes,
     checkpoint_writer_nodes,
@@ -24,6 +23,7 @@ from solver.performance.checkpoints import (
 )
 from solver.performance.reliability import Goodput, expected_run
 from solver.performance.transformer import model_flops_per_token
+from solver.spread import spread_of
 from solver.units import GB, HOUR, MONTH_HOURS
 from solver.verify.evidence import Evidence
 
@@ -251,10 +251,20 @@ class Figures:
 
     @cached_property
     def sigma(self) -> float:
-        """Spread of the logarithm of measured over predicted step times."""
+        """Spread of the logarithm of measured over predicted step times.
+
+        It is wider where a well-tuned framework would leave the GPUs idle most of the
+        time: there launches and latency decide.
+        """
         evidence = self.evidence
         name, calibration = evidence.framework.name, evidence.catalog.calibration
-        return spread_of(evidence.gpu, name, calibration)
+        moe = evidence.shape.is_moe
+        spread = spread_of(evidence.gpu, name, calibration, moe=moe)
+        per_token = float(model_flops_per_token(evidence.shape, evidence.job))
+        peak = float(evidence.hardware.peak_precision) * evidence.plan.gpus
+        tuned_s = self.training_s * self.efficiency
+        used = per_token * evidence.scenario.workload.tokens / (peak * tuned_s)
+        return float(spread.at(used))
 
     def late_factor(self, confidence: float) -> float:
         """Step time at a confidence over its expectation."""

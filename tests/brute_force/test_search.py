@@ -46,7 +46,7 @@ LIMITS = st.fixed_dictionaries(
         "min_tokens_per_s": st.integers(10_000, 3_000_000),
         "countries": st.lists(st.sampled_from(["SG", "JP", "US"]), min_size=1),
         "gpus": st.fixed_dictionaries({"max": st.integers(1, 24)}),
-        "confidence": st.sampled_from([0.5, 0.9]),
+        "confidence": st.sampled_from([0.3, 0.5, 0.9]),
     },
 )
 
@@ -67,9 +67,11 @@ def every_candidate(setting: Setting) -> list[CandidateTable]:
             group.hardware,
             lattice.layouts.take(fits),
         ).total
+        layouts, steps = lattice.layouts.take(fits), lattice.steps[fits]
         rows = Rows(
-            lattice.layouts.take(fits),
+            layouts,
             seconds,
+            setting.sigma(group, layouts.gpus, seconds * steps),
             lattice.steps[fits],
             lattice.memory_bytes[fits],
             lattice.writer_nodes[fits],
@@ -97,7 +99,7 @@ def fast_enough(setting: Setting, table: CandidateTable, row: int) -> bool:
     floor = setting.scenario.constraints.min_tokens_per_s
     if floor is None:
         return True
-    sigma = setting.arrays.sigma[table.option[row]]
+    sigma = table.sigma[row]
     return bool(table.tokens_per_s[row] / np.exp(setting.z * sigma) >= floor)
 
 

@@ -62,12 +62,20 @@ def test_the_shipped_one_is_right() -> None:
             None,
         ),
         (
-            "frameworks: {megatron: {sigma: 0}}",
+            "spread: {megatron dense: {sigma: 0}}",
             "out-of-range",
-            "frameworks.megatron.sigma",
-            "1:32",
+            "spread.megatron dense.sigma",
+            "1:34",
             None,
         ),
+        (
+            "covered: {mine: {megatron dense bf16: many}}",
+            "wrong-type",
+            "covered.mine.megatron dense bf16",
+            "1:39",
+            None,
+        ),
+        ("covered: {mine: 8}", "wrong-type", "covered.mine", "1:17", None),
         (
             "generations: {mine: {compute_capability: 9}}",
             "wrong-type",

@@ -46,6 +46,8 @@ def test_it_agrees_with_the_plan() -> None:
     assert found.step_time_s == pytest.approx(plan.step_time_s)
     assert found.memory_gib == pytest.approx(plan.memory_gib)
     assert found.mfu == pytest.approx(plan.mfu)
+    assert found.step_time_p10_s == pytest.approx(plan.step_time_p10_s)
+    assert found.step_time_p90_s == pytest.approx(plan.step_time_p90_s)
 
 
 def test_an_own_efficiency_stretches_the_step() -> None:
@@ -59,6 +61,21 @@ def test_an_own_efficiency_stretches_the_step() -> None:
     assert (tuned.efficiency, slow.efficiency) == (1.0, 0.8)
     assert "warning.efficiency" in {n.id for n in slow.notes}
     assert "warning.efficiency" not in {n.id for n in tuned.notes}
+
+
+def test_an_estimate_says_what_was_never_measured() -> None:
+    """Tests the notes of a scale beyond all runs, and of a card without any."""
+    ids = {n.id for n in of(gpu="H100-SXM", gpus=8).notes}
+    assert not {i for i in ids if "unmeasured" in i}
+    wide = estimate(
+        job([A100], workload={"global_batch_size": 9216}),
+        catalog(),
+        EstimatePins(gpu="GB200", gpus=576, tp=1, pp=1, cp=1),
+    )
+    told = {n.id: n.text for n in wide.notes}
+    assert "576 GPUs are more than the 512" in told["warning.scale-unmeasured"]
+    ids = {n.id for n in of(gpu="H100-PCIe", gpus=8).notes}
+    assert "warning.gpu-unmeasured" in ids
 
 
 def test_what_does_not_fit_is_still_shown() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from solver.messages.en import MESSAGES
 from solver.plan import Plan
-from solver.planning.plan_notes import is_estimate
+from solver.planning.prediction_notes import is_estimate
 from solver.planning.single_job import plan_job
 from tests.planning.jobs import A100, H100, catalog, job
 
@@ -20,6 +20,12 @@ FREE = {k: v for k, v in QUIET.items() if k != "usd_per_gpu_hour"}
 ALONE = {k: v for k, v in UNKNOWN.items() if k != "network"}
 FP16 = {"workload": {"precision": "fp16"}}
 WITH_PEERS = {"catalog": "include", "constraints": {"providers": ["a"]}}
+
+FAR: dict[str, Any] = {
+    "offers": [{**QUIET, "max_nodes": 400}],
+    "constraints": {"gpus": {"min": 3200}, "parallelism": {"tp": 1}},
+    "workload": {"global_batch_size": 3200},
+}
 
 Keys = dict[str, Any]
 
@@ -88,6 +94,19 @@ CASES: list[tuple[str, Keys, Keys]] = [
         own(QUIET, workload={"efficiency": 1.2}),
         own(QUIET, workload={"efficiency": 1.05}),
     ),
+    ("gpu-unmeasured", own({**QUIET, "gpu": "a100-pcie-80gb"}), own(QUIET)),
+    (
+        "combination-unmeasured",
+        own(QUIET, workload={"framework": "torchtitan"}),
+        own(QUIET, workload={"framework": "pytorch-fsdp"}),
+    ),
+    (
+        "combination-unmeasured",
+        own({**QUIET, "gpu": "h100-sxm-80gb"}, **FP16),
+        own({**QUIET, "gpu": "h100-sxm-80gb"}),
+    ),
+    # the largest run on A100 had 3,072 GPUs
+    ("scale-unmeasured", FAR, own(QUIET)),
     (
         "no-ecc",
         own({**QUIET, "gpu": "rtx-4090"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -198,7 +199,7 @@ def test_a_tighter_wish_is_never_better(
     objective=st.sampled_from(["cost", "time"]),
 )
 def test_less_efficiency_is_never_better(efficiency: float, objective: str) -> None:
-    """Tests that a slower team pays more and waits longer, and that a faster does not."""
+    """Tests that a slower team pays more and waits longer, a faster one less."""
     tuned = planned(objective=objective)
     slow = planned(objective=objective, workload={"efficiency": efficiency})
     fast = planned(objective=objective, workload={"efficiency": 1.05})
@@ -219,3 +220,45 @@ def test_a_deadline_is_held_at_the_own_efficiency() -> None:
     assert slow.status == "infeasible"
     assert slow.explanation is not None
     assert "deadline" in slow.explanation.conflict
+
+
+def test_a_confidence_that_a_deadline_leaves_and_one_that_it_does_not() -> None:
+    """Tests a deadline between the expected finish and the 90th percentile."""
+    at_once = {"overheads": {"setup": 0}}
+    soonest = planned(objective="time", **at_once)
+    assert soonest.duration_p90_days is not None
+    between = 0.5 * (soonest.duration_days + soonest.duration_p90_days)
+    limit = {"deadline": f"{between:.6f} days"}
+    kept = solve(constraints={**limit, "confidence": 0.6}, **at_once)
+    assert kept.plan is not None
+    sure = solve(constraints={**limit, "confidence": 0.9}, **at_once)
+    assert sure.status == "infeasible"
+    assert sure.explanation is not None
+    assert sure.explanation.conflict[:1] == ("deadline",)
+
+
+def test_a_confidence_that_a_budget_leaves_and_one_that_it_does_not() -> None:
+    """Tests a budget between the expected bill and that of the 90th percentile."""
+    cheapest = planned()
+    assert cheapest.cost_p90_usd is not None
+    between = 0.5 * (cheapest.cost_usd + cheapest.cost_p90_usd)
+    kept = solve(constraints={"budget": round(between, 4), "confidence": 0.6})
+    assert kept.plan is not None
+    sure = solve(constraints={"budget": round(between, 4), "confidence": 0.9})
+    assert sure.status == "infeasible"
+
+
+def test_the_90th_percentile_is_what_a_confidence_plans_with() -> None:
+    """Tests that P90 of time and cost are those at a confidence of 0.9."""
+    plan = planned(constraints={"confidence": 0.9})
+    assert plan.duration_p90_days == pytest.approx(plan.duration_at_confidence_days)
+    assert plan.cost_p90_usd == pytest.approx(plan.cost_at_confidence_usd)
+    assert plan.duration_p90_days is not None
+    assert plan.cost_p90_usd is not None
+    assert plan.duration_p90_days > plan.duration_days
+    assert plan.cost_p90_usd > plan.cost_usd
+    assert plan.step_time_p10_s is not None
+    assert plan.step_time_p90_s is not None
+    assert plan.step_time_p10_s < plan.step_time_s < plan.step_time_p90_s
+    middle = math.sqrt(plan.step_time_p10_s * plan.step_time_p90_s)
+    assert middle == pytest.approx(plan.step_time_s)

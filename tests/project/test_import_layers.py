@@ -23,6 +23,7 @@ LAYERS: list[set[str]] = [
         "physics_inputs",
         "search",
         "setting",
+        "spread",
         "verify",
     },
     {"cpsat"},

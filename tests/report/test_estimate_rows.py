@@ -26,6 +26,8 @@ ESTIMATE = Estimate(
     mfu=PLAN.mfu,
     tokens_per_s=PLAN.tokens_per_s,
     training_days=PLAN.training_days,
+    step_time_p10_s=19.0,
+    step_time_p90_s=24.0,
     efficiency=1.0,
     notes=(Message("an-example", {}, "Two layouts would do."),),
 )

@@ -159,6 +159,15 @@ def test_short_steps_are_in_milliseconds(seconds: float, shown: str) -> None:
     assert ("ms" in found["total"]) is (seconds < 1)
 
 
+def test_percentiles_are_rows_where_they_are_known() -> None:
+    """Tests the interval of a step and the late bill, and that unknown ones are not."""
+    step = of("step", step_time_p10_s=19.04, step_time_p90_s=24.3)
+    assert step["80% interval"] == "19.0–24.3 s"
+    assert "80% interval" not in of("step", step_time_p10_s=None)
+    assert of("cost", cost_p90_usd=460_000.0)["90th percentile"] == "$460,000"
+    assert "90th percentile" not in of("cost", cost_p90_usd=None)
+
+
 def test_an_own_efficiency_is_a_row() -> None:
     """Tests that what steps are planned at is told, and the usual is not."""
     assert of("step", efficiency=0.8)["of predicted speed"] == "80.0%"

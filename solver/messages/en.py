@@ -318,7 +318,8 @@ _WARNINGS = {
         "on {gpu}: it is predicted from other runs."
     ),
     "warning.scale-unmeasured": (
-        "{gpus:,} GPUs are more than the {most:,} of the largest run measured on {gpu}."
+        "{gpus:,} {gpus:GPU is|GPUs are} more than the {most:,} of the largest run "
+        "measured on {gpu}."
     ),
     "warning.efficiency": (
         "Steps are planned at {percent:g}% of the predicted speed, which is that of a "

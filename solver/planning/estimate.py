@@ -24,7 +24,7 @@ from solver.performance.step_time import mfu, step_time
 from solver.plan import LayoutPlan, Message
 from solver.planning.build_plan import layout_plan, memory_gib
 from solver.planning.plan_notes import note
-from solver.planning.prediction_notes import Prediction
+from solver.planning.prediction_notes import PredictedSteps
 from solver.ranges import Range
 from solver.setting import Setting, node_kind, setting_of
 from solver.units import DAY, GIB
@@ -385,7 +385,7 @@ def _answer(
     used = float(mfu(setting.shape, setting.job, hardware, one, seconds.total)[0])
     tokens = int(one.global_batch[0]) * setting.job.sequence_length
     training_s = step_s * int(lattice.steps[row])
-    made = Prediction(setting, gpu, hardware, int(one.gpus[0]), training_s)
+    made = PredictedSteps(setting, gpu, hardware, int(one.gpus[0]), training_s)
     return Estimate(
         gpu=gpu.id,
         server=server.id,
@@ -415,7 +415,7 @@ def _verdict(setting: Setting, memory: dict[str, float]) -> Verdict:
     return "tight" if share <= 1.0 else "impossible"
 
 
-def _notes(setting: Setting, layouts: int, made: Prediction) -> tuple[Message, ...]:
+def _notes(setting: Setting, layouts: int, made: PredictedSteps) -> tuple[Message, ...]:
     found = [*setting.scenario.notices]
     if layouts > 1:
         found.append(note("note.layout-chosen", count=layouts))

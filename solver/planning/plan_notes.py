@@ -13,7 +13,7 @@ from solver.hardware import calibration_for, pcie_rate_is_assumed
 from solver.messages import sentence
 from solver.options import Option
 from solver.plan import Message
-from solver.planning.prediction_notes import Prediction, is_estimate
+from solver.planning.prediction_notes import PredictedSteps, is_estimate
 from solver.planning.supply_notes import calendar_notes, term_notes
 from solver.planning.supply_relaxations import SPOT_SUFFIX
 from solver.provenance import source_text
@@ -161,7 +161,7 @@ def _prices(setting: Setting, option: Option, tier: StorageTier) -> list[Message
 def _physics(setting: Setting, option: Option, one: CandidateTable) -> list[Message]:
     group = setting.classes[int(one.group[0])]
     gpus, training_s = int(one.layouts.gpus[0]), float(one.training_s[0])
-    made = Prediction(setting, option.gpu, group.hardware, gpus, training_s)
+    made = PredictedSteps(setting, option.gpu, group.hardware, gpus, training_s)
     found = made.notes()
     tier = setting.catalog.intra_node.get(option.server.intra_node)
     if pcie_rate_is_assumed(option.server, tier):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from solver.performance.inputs import Hardware
     from solver.setting import Setting
 
-__all__ = ["Prediction", "is_estimate"]
+__all__ = ["PredictedSteps", "is_estimate"]
 
 
 def is_estimate(source: str) -> bool:
@@ -37,7 +37,7 @@ def is_estimate(source: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Prediction:
+class PredictedSteps:
     """The steps of one layout on so many GPUs."""
 
     setting: Setting

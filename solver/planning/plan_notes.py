@@ -34,8 +34,6 @@ HOST_RAM_RULE = 1.5
 """Host memory that is usual for a node, times its GPU memory."""
 
 
-
-
 def note(message_id: str, **values: Any) -> Message:
     """The message of that id with its English sentence."""
     return Message(message_id, values, sentence(message_id, **values))

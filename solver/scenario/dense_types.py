@@ -19,6 +19,10 @@ HYBRID_NOTE = (
     "Layers of linear attention are taken as full attention; the parameter count is "
     "approximate."
 )
+NARROW_NOTE = (
+    "Embeddings that are narrower than the layers are taken as wide as them; the "
+    "parameter count is too high."
+)
 
 
 def llama_sizes(config: Config, ffn: int | None = None) -> Sizes:
@@ -130,7 +134,9 @@ def _opt(config: Config) -> Sizes:
     """Read OPT: learned positions (two rows more than tokens), tied embeddings."""
     hidden, heads = config.size("hidden_size"), config.size("num_attention_heads")
     positions = config.size("max_position_embeddings")
+    narrow = config.size("word_embed_proj_dim", default=hidden) != hidden
     return {
+        "note": NARROW_NOTE if narrow else "",
         "layers": config.size("num_hidden_layers"),
         "hidden": hidden,
         "ffn": config.size("ffn_dim"),

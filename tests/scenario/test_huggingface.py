@@ -140,6 +140,9 @@ def test_opt() -> None:
     found = architecture("opt", config, ffn_dim=256, dropout=0.0)
     assert (found.learned_positions, found.max_seq, found.ffn) == (514, 512, 256)
     assert not found.dropout
+    assert not found.note
+    narrow = architecture("opt", config, ffn_dim=256, word_embed_proj_dim=32)
+    assert "too high" in narrow.note
 
 
 def test_bloom() -> None:

@@ -10,7 +10,7 @@ import csv
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Any
@@ -58,31 +58,27 @@ def changed_folder(target: Path, *, update: bool) -> Iterator[Path]:
         It exists and must not, or cannot be written.
     """
     _check_target(target, update=update)
-    parent = target.absolute().parent
+    target = target.resolve()  # the folder that a link leads to, not the link
     try:
-        parent.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=parent))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     except (OSError, ValueError) as error:
         raise _unwritable(error, target) from None
+    new, old = place / "new", place / "old"
     try:
-        new = place / "new"
-        try:
-            if is_folder(target):
-                shutil.copytree(target, new, symlinks=True)
-            else:
-                new.mkdir()
-            yield new
-            if target.exists():
-                target.rename(place / "old")
-            try:
-                new.rename(target)
-            except OSError:
-                with suppress(OSError):
-                    (place / "old").rename(target)
-                raise
-        except OSError as error:
-            raise _unwritable(error, target) from None
+        if is_folder(target):
+            shutil.copytree(target, new, symlinks=True)
+        else:
+            new.mkdir()
+        yield new
+        if target.exists():
+            target.rename(old)
+        new.rename(target)
+    except OSError as error:
+        raise _unwritable(error, target) from None
     finally:
+        if old.exists() and not target.exists():
+            old.rename(target)  # stopped between the two: as it was
         shutil.rmtree(place, ignore_errors=True)
 
 
@@ -90,6 +86,8 @@ def _check_target(target: Path, *, update: bool) -> None:
     """Refuse a target that must not be written."""
     if is_file(target):
         message = "this is a file; expected the name of a folder to write"
+    elif Path.cwd().is_relative_to(target.resolve()):
+        message = "the current folder lies in it; name one below, or beside"
     elif is_folder(target) and any(target.iterdir()) and not update:
         message = (
             "the folder exists; --update replaces in it what is imported, and keeps "

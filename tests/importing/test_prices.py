@@ -156,6 +156,50 @@ def test_a_broken_folder_is_left_alone(tmp_path: Path) -> None:
     assert [p.name for p in (tmp_path / "out/offers").iterdir()] == ["mine.csv"]
 
 
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    """Tests that the folder which a link leads to is written, and the link is kept."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "out").symlink_to("real")
+    imported(tmp_path, "skypilot", "aws/vms.csv", AWS)
+    assert (tmp_path / "out").is_symlink()
+    assert (tmp_path / "real/offers/aws.csv").is_file()
+
+
+@pytest.mark.parametrize("out", [".", "../here"])
+def test_the_current_folder_is_not_moved_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    """Tests that the folder in which one stands is refused."""
+    file = write(tmp_path, "aws/vms.csv", AWS)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    options = ImportOptions(update=True)
+    with pytest.raises(InputError, match="current folder"):
+        import_prices("skypilot", [file], Path(out), options)
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_swap_that_fails_puts_the_folder_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    """Tests that a folder is as it was if either of the renames cannot be done."""
+    imported(tmp_path, "skypilot", "aws/vms.csv", AWS)
+    before = (tmp_path / "out/offers/aws.csv").read_bytes()
+    rename, calls = Path.rename, []
+
+    def failing(path: Path, target: Path) -> Path:
+        calls.append(path)
+        if len(calls) == step:
+            raise OSError(5, "Input/output error")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(InputError, match="Input/output error"):
+        imported(tmp_path, "skypilot", "lambda/vms.csv", LAMBDA, update=True)
+    assert (tmp_path / "out/offers/aws.csv").read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["aws", "lambda", "out"]
+
+
 def test_a_target_that_is_no_folder(tmp_path: Path) -> None:
     """Tests that a file, or a place that cannot be written, is refused."""
     write(tmp_path, "out", "a file")

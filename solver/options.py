@@ -7,6 +7,7 @@ can say which one left nothing.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from solver.catalog.inventory import Stock, stock_by_date
 from solver.catalog.supply import storage_options
 from solver.hardware import precision_supported
+from solver.scenario.quotas import covers
 from solver.units import DAY, HOUR
 
 if TYPE_CHECKING:
@@ -41,6 +43,10 @@ class Option:
     """Allowed tiers, one at least."""
     cluster_nodes: int | None = None
     """Most nodes on one fabric; None: no limit is known."""
+    quotas: tuple[tuple[int, int], ...] = ()
+    """Quotas that it falls under: position in the scenario, and what a node counts."""
+    quota_nodes: int | None = None
+    """Most nodes that these quotas allow; None: no limit."""
     fewer_nodes: int = 0
     """Nodes that the offer has on an earlier day already: so few need not wait."""
     start: date | None = None
@@ -53,7 +59,7 @@ class Option:
     @property
     def max_nodes(self) -> int:
         """Most nodes that one job can have of it from that day on."""
-        limits = (self.stock_nodes, self.cluster_nodes)
+        limits = (self.stock_nodes, self.cluster_nodes, self.quota_nodes)
         return min(limit for limit in limits if limit is not None)
 
     @property
@@ -152,6 +158,7 @@ SET_RULES: Mapping[str, Callable[[Option, Scenario], bool]] = {
     "purchase": lambda o, s: o.offer.purchase in allowed_purchase(s),
     "stock": lambda o, _: o.stock_nodes >= max(o.offer.min_nodes, 1),
     "cluster": lambda o, _: (o.cluster_nodes or o.offer.min_nodes) >= o.offer.min_nodes,
+    "quota": lambda o, _: o.quota_nodes is None or o.quota_nodes >= o.offer.min_nodes,
 }
 """Rule id to 'this option satisfies it', in the order of RULES."""
 
@@ -181,6 +188,9 @@ def _variants(offer: Offer, scenario: Scenario, catalog: Catalog) -> list[Option
     floor = scenario.stock_at_least if server.network else 0
     stated = {name: get(offer) for name, get in SUPPLY_RULES.items()}
     stated |= dict.fromkeys(scenario.lifted, 0)
+    quotas = _quotas(scenario, offer, server)
+    lifted = "quota" in scenario.lifted
+    allowed = [scenario.quotas[i].limit // each for i, each in quotas if not lifted]
     found: list[Option] = []
     for stock in stock_by_date(
         catalog, offer, server, unknown, today, stated["lead_time"]
@@ -196,6 +206,8 @@ def _variants(offer: Offer, scenario: Scenario, catalog: Catalog) -> list[Option
             stock_known=stock.known,
             storage=_allowed_storage(tiers, scenario),
             cluster_nodes=stated["cluster"] or None,
+            quotas=quotas,
+            quota_nodes=min(allowed, default=None),
             fewer_nodes=found[-1].max_nodes if found else 0,
             start=stock.start,
             wait_s=_wait_s(stock, today),
@@ -203,6 +215,25 @@ def _variants(offer: Offer, scenario: Scenario, catalog: Catalog) -> list[Option
         )
         found.append(option)
     return found
+
+
+def counted(unit: str, server: Server) -> int | None:
+    """What one node counts towards a quota; None where its vCPUs are not known."""
+    if unit == "vcpus":
+        return None if server.vcpus is None else math.ceil(server.vcpus)
+    return server.gpus_per_node if unit == "gpus" else 1
+
+
+def _quotas(
+    scenario: Scenario, offer: Offer, server: Server
+) -> tuple[tuple[int, int], ...]:
+    """Position of each quota that an offer falls under, and what a node counts."""
+    found = []
+    for place, quota in enumerate(scenario.quotas):
+        each = counted(quota.unit, server)
+        if each is not None and covers(quota, offer, server.gpu):
+            found.append((place, each))
+    return tuple(found)
 
 
 def _wait_s(stock: Stock, today: date) -> float:
@@ -218,7 +249,7 @@ def gather_options(scenario: Scenario, catalog: Catalog) -> OptionSet:
     usable: list[Option] = []
     removed: Counter[str] = Counter()
     alone: Counter[str] = Counter()
-    stated: set[str] = set()
+    stated = {"quota"} if scenario.quotas else set()
     for offer_id in sorted(catalog.offers):
         offer = catalog.offers[offer_id]
         stated |= {name for name, get in SUPPLY_RULES.items() if get(offer)}

@@ -124,6 +124,8 @@ class Plan:
     """Between these lie eight of ten measured steps."""
     efficiency: float = 1.0
     """Share of the predicted speed that steps are planned at."""
+    quota_nodes: int | None = None
+    """Most nodes of the offer that quotas allow; None: no limit."""
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as the JSON contract has it; warnings become sentences."""
@@ -152,7 +154,7 @@ class Alternative:
 
     plan: Plan
     kind: str
-    """gpu | provider | region | purchase | size | batch: what differs from the best."""
+    """gpu | provider | region | purchase | size | start | batch: what differs."""
     cost_change_usd: float
     duration_change_days: float
 

@@ -336,3 +336,31 @@ def test_rules_of_supply_that_offers_state() -> None:
     assert options([A]).supply_rules == frozenset()
     offer = {**A, "lead_time": 3, "min_term": "1 month"}
     assert options([offer]).supply_rules == {"lead_time", "term"}
+
+
+@pytest.mark.parametrize(
+    ("quotas", "most"),
+    [
+        ([], None),
+        ([{"max_nodes": 3}], 3),
+        ([{"max_gpus": 17}], 2),
+        ([{"max_vcpus": 300}], 3),
+        ([{"max_nodes": 3}, {"gpu": "A100", "max_gpus": 8}], 1),
+        ([{"provider": "a", "max_nodes": 2}, {"provider": "h", "max_nodes": 1}], 2),
+        ([{"purchase": "spot", "max_nodes": 1}], None),
+    ],
+)
+def test_quotas_in_nodes(quotas: list[dict[str, Any]], most: int | None) -> None:
+    """Tests that every quota that covers an offer holds, counted by its servers."""
+    found = options([{**A, "vcpus": 96}, H], stock={"quota": quotas})
+    (option,) = [o for o in found.options if o.offer.id == "a"]
+    assert option.quota_nodes == most
+    assert option.max_nodes == min(option.stock_nodes, most or option.stock_nodes)
+    assert found.supply_rules == ({"quota"} if quotas else set())
+
+
+def test_a_quota_of_zero_is_its_own_reason() -> None:
+    """Tests that an offer that the account may not have is removed by the quota."""
+    found = options([A, H], stock={"quota": [{"provider": "a", "max_gpus": 7}]})
+    assert names(found) == ["h"]
+    assert dict(found.alone) == {"quota": 1}

@@ -7,6 +7,7 @@ read and changed by a person. No row is guarded.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -15,6 +16,8 @@ from ortools.sat.python import cp_model
 from solver.cpsat.table import AllowedSet, AllowedValues, Bound, Requirement
 from solver.cpsat.variables import Variables
 from solver.errors import InternalError
+
+_QUOTA = re.compile(r"quota_[0-9]+")
 
 Rows: TypeAlias = list[cp_model.Constraint]
 AddRule: TypeAlias = Callable[[Variables, int, Requirement], Rows]
@@ -156,6 +159,15 @@ def add_cluster_limit(variables: Variables, job: int, requirement: Requirement) 
     return _add(variables, job, requirement, ("cluster_excess", "nodes"))
 
 
+def add_quota(variables: Variables, job: int, requirement: Requirement) -> Rows:
+    """``quota_0 <= limit``: what the nodes count towards a quota, in its own unit.
+
+    Where several jobs run at once, what they count adds up in one row a quota.
+    """
+    name = _subject(requirement)
+    return _add(variables, job, requirement, [name] if _QUOTA.fullmatch(name) else [])
+
+
 def add_throughput_floor(
     variables: Variables, job: int, requirement: Requirement
 ) -> Rows:
@@ -206,6 +218,7 @@ ADD_RULE: dict[str, AddRule] = {
     "purchase": add_purchase_kinds,
     "stock": add_stock_limit,
     "cluster": add_cluster_limit,
+    "quota": add_quota,
     "throughput": add_throughput_floor,
     "deadline": add_deadline,
     "budget": add_budget_limit,

@@ -5,14 +5,19 @@ __all__ = ["SUPPLY"]
 SUPPLY = {
     "rule.stock": "nodes in stock",
     "rule.cluster": "nodes on one fabric",
+    "rule.quota": "quota of the account",
     "rule.lead_time": "time from order to nodes",
     "rule.term": "minimum rental term",
     "row.stock": "nodes in stock",
     "row.cluster": "on one fabric",
+    "row.quota": "quota",
     "row.start": "start",
     "row.term": "minimum term",
     "row.unused": "of it unused",
     "part.delivery": "wait for nodes",
+    "alternative.start": "other start",
+    "value.alternative.start": "{plan}, from {start} on",
+    "value.alternative.now": "{plan}, at once",
     "value.cluster": "at most {nodes:,} {nodes:node|nodes} a job",
     "value.waited": "{days:,.0f} {days:day|days} after the order ({ordered}), unpaid",
     "value.stock.known": "{nodes:,}, stated by the offer",
@@ -38,6 +43,17 @@ SUPPLY = {
         "The run is longer than the term of {term}: what follows it is taken at the "
         "same price."
     ),
+    "value.quota": "at most {nodes:,} {nodes:node|nodes} of these",
+    "warning.quota-unknown": (
+        "The vCPUs of this server are not known, so the quota of {limit:,} vCPUs was "
+        "not held against it."
+    ),
+    "notice.quota.unused": (
+        "Quota {number} ({quota}) matches no offer and limits nothing."
+    ),
+    "relax.quota.nodes": "{count:,} {count:node|nodes}",
+    "relax.quota.gpus": "{count:,} {count:GPU|GPUs}",
+    "relax.quota.vcpus": "{count:,} {count:vCPU|vCPUs}",
     "relax.stock.now": "what is known or assumed",
     "relax.stock": "{nodes:,} {nodes:node|nodes} of {offer}",
     "relax.days-of": "{days:,.4g} {days:day|days} of {offer}",

@@ -101,6 +101,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         step_time_p10_s=step_s / error,
         step_time_p90_s=step_s * error,
         efficiency=float(attained(setting.job, group.hardware)),
+        quota_nodes=option.quota_nodes,
     )
 
 

@@ -27,8 +27,14 @@ from solver.planning.relaxation_text import (
     deadline_needed_s,
     describe,
 )
-from solver.planning.relaxing import in_force, without
-from solver.planning.supply_relaxations import changed_offer, lead_left, term_left
+from solver.planning.relaxing import LIFTED, in_force, without
+from solver.planning.supply_relaxations import (
+    changed_offer,
+    changed_quotas,
+    lead_left,
+    quota_use,
+    term_left,
+)
 from solver.rules import rule
 from solver.scenario.scenario import Objective, Scenario
 from solver.search import SearchResult, limits_of, search
@@ -90,7 +96,7 @@ def _open(setting: Setting, rule_id: str, clock: _Clock) -> Opening | None:
     elif rule_id in ("budget", "term"):
         scenario = replace(scenario, objective=Objective("cost"))
     relaxed = _joined(setting, scenario)
-    slack = np.inf if rule_id in ("lead_time", "term") else 0.0
+    slack = np.inf if rule_id in LIFTED else 0.0
     table = _solved(relaxed, clock, slack).table
     if table is None:
         return None
@@ -108,9 +114,10 @@ def _opened(
         user = replace(user, deadline_s=deadline_needed_s(least))
     elif least.rule == "budget":
         user = replace(user, budget_usd=budget_needed_usd(least))
-    elif offer is None:
+    elif offer is None and least.rule != "quota":
         return None
-    scenario = replace(setting.scenario, constraints=user)
+    quotas = changed_quotas(least)
+    scenario = replace(setting.scenario, constraints=user, quotas=quotas)
     relaxed = _joined(*_with_offer(setting, scenario, offer))
     table = _solved(relaxed, clock).table
     if table is None:
@@ -148,6 +155,9 @@ def _least(rule_id: str, setting: Setting, table: CandidateTable) -> int:
     scenario = setting.scenario
     if rule_id == "lead_time":
         return int(np.argmax(lead_left(setting, table)))
+    if rule_id == "quota":
+        passed, use = quota_use(setting, table)
+        return int(np.lexsort((table.cost_usd, use, passed))[0])
     if rule_id == "term":
         return int(np.argmax(term_left(setting, table)))
     if rule_id == "throughput":

@@ -130,6 +130,7 @@ def job_table(setting: Setting, table: CandidateTable, scale: Scale) -> JobTable
         "storage_read": scale_down(np.minimum(table.read_bytes_per_s, 1e15), READ_UNIT),
         "objective": scale_up(objective_values(setting, table), scale.objective),
     }
+    quantities |= _quota_use(setting, table)
     return JobTable(
         name="job",
         quantities={k: v.astype(np.int64) for k, v in quantities.items()},
@@ -153,6 +154,16 @@ def _units(scale: Scale) -> dict[str, str]:
         "storage_read": "1 MB/s",
         "objective": f"{scale.objective:g}",
     }
+
+
+def _quota_use(setting: Setting, table: CandidateTable) -> dict[str, IntArray]:
+    """What each candidate counts towards each quota, by ``quota_0``, (n,) each."""
+    found = {}
+    for place in range(len(setting.scenario.quotas)):
+        each = [dict(option.quotas).get(place, 0) for option in setting.options]
+        counts = np.array(each, dtype=np.int64)[table.option]
+        found[f"quota_{place}"] = table.layouts.nodes * counts
+    return found
 
 
 def _pace(setting: Setting, table: CandidateTable) -> np.ndarray:
@@ -230,6 +241,8 @@ def requirements_of(
     ]
     if "cluster" in setting.option_set.supply_rules:
         found.append(Bound("cluster", "cluster_excess", upper=0))
+    for place, quota in enumerate(scenario.quotas):
+        found.append(Bound("quota", f"quota_{place}", upper=quota.limit))
     if user.deadline_s is not None:
         name = "duration_at_confidence" if uncertain else "duration"
         upper = _at_most(user.deadline_s, scale.seconds, table.quantity(name))

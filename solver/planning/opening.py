@@ -1,15 +1,19 @@
-"""What leaving one requirement out opens, and how its figures are rounded."""
+"""What leaving one requirement out opens, and how figures are rounded and typed."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from solver.candidates import CandidateTable
+from solver.errors import InputError
 from solver.options import Option
 from solver.setting import Setting
+from solver.yaml_source import load_plain
 
 Described = dict[str, Any]
 
@@ -47,3 +51,22 @@ def round_down(value: float, digits: int) -> float:
     """``value`` rounded down to so many decimals."""
     scale = 10.0**digits
     return float(np.floor(value * scale + 1e-9) / scale)
+
+
+def flow(value: Any) -> str:
+    """A value as it is typed in an override, names quoted where YAML needs that."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{k}: {flow(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (tuple, list)):
+        return "[" + ",".join(flow(v) for v in value) + "]"
+    if isinstance(value, str):
+        return value if _plain(value) else json.dumps(value, ensure_ascii=False)
+    return f"{value:.15g}"
+
+
+def _plain(name: str) -> bool:
+    """Whether YAML reads a name in a list as that name."""
+    try:
+        return bool(load_plain(f"[{name}]", "override") == [name])
+    except InputError:
+        return False

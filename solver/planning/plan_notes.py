@@ -14,7 +14,7 @@ from solver.messages import sentence
 from solver.options import Option
 from solver.plan import Message
 from solver.planning.prediction_notes import PredictedSteps, is_estimate
-from solver.planning.supply_notes import calendar_notes, term_notes
+from solver.planning.supply_notes import calendar_notes, quota_notes, term_notes
 from solver.planning.supply_relaxations import SPOT_SUFFIX
 from solver.provenance import source_text
 from solver.setting import Setting
@@ -46,6 +46,7 @@ def plan_warnings(
     found = [
         *_stock(option, one),
         *_purchase(setting, option),
+        *quota_notes(setting, option),
         *calendar_notes(setting, option, one),
         *_billing(setting, one),
         *term_notes(setting, option, one),

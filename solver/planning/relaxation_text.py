@@ -6,22 +6,19 @@ given to ``--set`` as it stands. Numbers are rounded outward to what is printed.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from solver.errors import InputError
 from solver.messages import sentence
 from solver.options import network_gbps_per_gpu
-from solver.planning.opening import Described, Opening, round_down, round_up
+from solver.planning.opening import Described, Opening, flow, round_down, round_up
 from solver.planning.supply_relaxations import SUPPLY
 from solver.ranges import Range
 from solver.scenario.scenario import Constraints, Scenario
 from solver.units import DAY, GB, HOUR, format_count, format_duration_s, format_usd
-from solver.yaml_source import load_plain
 
 SHORT_DAYS = 3.0
 """Finishes sooner than this are told in hours."""
@@ -67,33 +64,14 @@ def _listed(values: tuple[str, ...] | None) -> str | None:
     return ", ".join(values) if values else None
 
 
-def _flow(value: Any) -> str:
-    """A value as it is typed in an override, names quoted where YAML needs that."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{k}: {_flow(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, (tuple, list)):
-        return "[" + ",".join(_flow(v) for v in value) + "]"
-    if isinstance(value, str):
-        return value if _plain(value) else json.dumps(value, ensure_ascii=False)
-    return f"{value:.15g}"
-
-
-def _plain(name: str) -> bool:
-    """Whether YAML reads a name in a list as that name."""
-    try:
-        return bool(load_plain(f"[{name}]", "override") == [name])
-    except InputError:
-        return False
-
-
 def _override(section: str, now: Mapping[str, Any], changes: Mapping[str, Any]) -> str:
     """The one override for all changes of a section, which keeps the rest of it."""
     if len(changes) == 1:
         ((key, value),) = changes.items()
-        return f"constraints.{section}.{key}={_flow(value)}"
+        return f"constraints.{section}.{key}={flow(value)}"
     both = {**now, **changes}
     kept = {key: value for key, value in both.items() if value not in (None, ())}
-    return f"constraints.{section}={_flow(kept)}"
+    return f"constraints.{section}={flow(kept)}"
 
 
 def _with(values: tuple[str, ...] | None, new: str) -> tuple[str, ...]:
@@ -166,7 +144,7 @@ def _set(
             "now": _listed(now),
             "needed": needed,
             "unit": field,
-            "set": f"constraints.{key}={_flow(_with(now, needed))}",
+            "set": f"constraints.{key}={flow(_with(now, needed))}",
         }
 
     return described

@@ -74,16 +74,37 @@ def _differences(
         other = np.array([label(o) != label(chosen) for o in setting.options])
         yield kind, other[table.option]
     yield "size", _other_size(setting, table, best)
+    yield "start", _other_start(setting, table, best)
+
+
+def _gains(setting: Setting, table: CandidateTable, best: int) -> BoolArray:
+    """Candidates that gain what the objective gives up: time, or money, (n,)."""
+    gain = table.duration_s
+    if setting.scenario.objective.kind == "time":
+        gain = table.cost_usd
+    return np.asarray(gain < gain[best] * (1.0 - WORTH_SAYING))
 
 
 def _other_size(setting: Setting, table: CandidateTable, best: int) -> BoolArray:
     """The same offer in another size that gains what the objective gives up, (n,)."""
-    gain = table.duration_s
-    if setting.scenario.objective.kind == "time":
-        gain = table.cost_usd
-    better = gain < gain[best] * (1.0 - WORTH_SAYING)
     other = table.layouts.nodes != table.layouts.nodes[best]
-    return np.asarray((table.option == table.option[best]) & other & better)
+    same = table.option == table.option[best]
+    return np.asarray(same & other & _gains(setting, table, best))
+
+
+def _other_start(setting: Setting, table: CandidateTable, best: int) -> BoolArray:
+    """The same offer from another day on: small now, or more after a delivery, (n,).
+
+    One that gains what the objective gives up, if there is any.
+    """
+    chosen = setting.options[int(table.option[best])]
+    others = [
+        o.offer.id == chosen.offer.id and o.start != chosen.start
+        for o in setting.options
+    ]
+    other = np.array(others)[table.option]
+    gaining = np.asarray(other & _gains(setting, table, best))
+    return gaining if gaining.any() else other
 
 
 def _other_batch(

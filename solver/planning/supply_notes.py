@@ -9,6 +9,7 @@ from solver.catalog.inventory import term_text
 from solver.cost import rent_usd
 from solver.options import Option
 from solver.plan import Message
+from solver.scenario.quotas import covers
 from solver.setting import Setting
 from solver.units import HOUR
 
@@ -43,6 +44,17 @@ def calendar_notes(
     return found
 
 
+def quota_notes(setting: Setting, option: Option) -> list[Message]:
+    """Quotas of vCPUs that could not be held against a server of unknown vCPUs."""
+    if option.server.vcpus is not None:
+        return []
+    return [
+        Message.of("warning.quota-unknown", limit=quota.limit)
+        for quota in setting.scenario.quotas
+        if quota.unit == "vcpus" and covers(quota, option.offer, option.gpu.id)
+    ]
+
+
 def term_notes(setting: Setting, option: Option, one: CandidateTable) -> list[Message]:
     """Time that is committed to and not used, or used beyond the term."""
     hours = option.offer.min_term_hours
@@ -50,7 +62,8 @@ def term_notes(setting: Setting, option: Option, one: CandidateTable) -> list[Me
         return []
     term, unused = term_text(hours), unused_usd(setting, one)
     if unused:
-        share = f"{unused / float(one.compute_usd[0]):.0%}"
+        part = unused / float(one.compute_usd[0])
+        share = f"{part:.0%}" if part >= 0.005 else "<1%"
         values = {"term": term, "unused": round(unused), "share": share}
         return [Message.of("warning.term", **values)]
     if np.all(one.billed_s > hours * HOUR):

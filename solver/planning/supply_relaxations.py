@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,9 +11,9 @@ from solver.candidates import CandidateTable
 from solver.catalog.schema import Offer
 from solver.cost import billed_seconds, rent_usd
 from solver.messages import sentence
-from solver.performance.inputs import FloatArray
-from solver.planning.opening import Described, Opening
-from solver.scenario.scenario import Constraints, Scenario
+from solver.performance.inputs import FloatArray, IntArray
+from solver.planning.opening import Described, Opening, flow
+from solver.scenario.scenario import Constraints, Quota, Scenario
 from solver.setting import Setting
 from solver.units import DAY, HOUR
 
@@ -84,6 +85,62 @@ def _cluster(opening: Opening, _user: Constraints) -> Described:
         "unit": "nodes",
         "set": own_override(scenario, offer, "max_nodes_per_cluster", f"{needed}"),
     }
+
+
+def quota_use(setting: Setting, table: CandidateTable) -> tuple[IntArray, FloatArray]:
+    """Quotas that each candidate passes, and nodes over those allowed, (n,) each."""
+    nodes, quotas = table.layouts.nodes, setting.scenario.quotas
+    passed = np.zeros(len(nodes), dtype=np.int64)
+    most = np.full(len(setting.options), np.inf)
+    for place, quota in enumerate(quotas):
+        sizes = [dict(option.quotas).get(place, 0) for option in setting.options]
+        each = np.array(sizes, dtype=np.int64)
+        passed += nodes * each[table.option] > quota.limit
+        allowed = quota.limit // np.maximum(each, 1)
+        most = np.where(each > 0, np.minimum(most, allowed), most)
+    return passed, np.asarray(nodes / (most[table.option] + 1.0))
+
+
+def _broken_quotas(opening: Opening) -> dict[int, int]:
+    """Position of each quota that the plan passes to what it would have to be."""
+    nodes = int(opening.table.layouts.nodes[opening.row])
+    quotas = opening.setting.scenario.quotas
+    counts = {place: nodes * each for place, each in opening.option.quotas}
+    return {place: n for place, n in counts.items() if n > quotas[place].limit}
+
+
+def changed_quotas(opening: Opening) -> tuple[Quota, ...]:
+    """The quotas as they would have to be."""
+    needed = _broken_quotas(opening) if opening.rule == "quota" else {}
+    return tuple(
+        quota if place not in needed else _enlarged(quota, needed[place])
+        for place, quota in enumerate(opening.setting.scenario.quotas)
+    )
+
+
+def _enlarged(quota: Quota, limit: int) -> Quota:
+    written = {**quota.written, f"max_{quota.unit}": limit}
+    return replace(quota, limit=limit, written=written)
+
+
+def _quota(opening: Opening, _user: Constraints) -> Described:
+    needed, quotas = _broken_quotas(opening), opening.setting.scenario.quotas
+    changed = changed_quotas(opening)
+    (first, *others) = needed
+    key = f"[{first}].max_{quotas[first].unit}={needed[first]}"
+    every = f"={flow([quota.written for quota in changed])}"
+    return {
+        "now": ", ".join(_quota_text(quotas[place]) for place in needed),
+        "needed": ", ".join(_quota_text(changed[place]) for place in needed),
+        "now_value": quotas[first].limit,
+        "needed_value": needed[first],
+        "unit": quotas[first].unit,
+        "set": f"stock.quota{every if others else key}",
+    }
+
+
+def _quota_text(quota: Quota) -> str:
+    return sentence(f"relax.quota.{quota.unit}", count=quota.limit)
 
 
 def _lead_days(opening: Opening) -> int:
@@ -166,6 +223,7 @@ def changed_offer(opening: Opening) -> Offer | None:
 SUPPLY: Mapping[str, Callable[[Opening, Constraints], Described]] = {
     "stock": _stock,
     "cluster": _cluster,
+    "quota": _quota,
     "lead_time": _lead_time,
     "term": _term,
 }

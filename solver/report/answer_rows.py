@@ -177,6 +177,9 @@ def _alternative(alternative: Alternative) -> tuple[str, ...]:
     if alternative.kind == "batch":
         batch = plan.layout.global_batch_size
         text = sentence("value.alternative.batch", plan=text, batch=batch)
+    if alternative.kind == "start":
+        when = "now" if plan.start is None else "start"
+        text = sentence(f"value.alternative.{when}", plan=text, start=plan.start)
     usd = alternative.cost_change_usd
     return (
         label("alternative", alternative.kind),

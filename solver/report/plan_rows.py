@@ -75,6 +75,9 @@ def _hardware(plan: Plan) -> Section:
     if plan.cluster_nodes is not None:
         most = sentence("value.cluster", nodes=plan.cluster_nodes)
         rows.append(Row(sentence("row.cluster"), most))
+    if plan.quota_nodes is not None:
+        most = sentence("value.quota", nodes=plan.quota_nodes)
+        rows.append(Row(sentence("row.quota"), most))
     if plan.start is not None:
         rows.append(Row(sentence("row.start"), plan.start, note=_waited(plan)))
     if plan.min_term_hours:

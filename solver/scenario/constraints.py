@@ -43,6 +43,7 @@ RULE_OF_FIELD: dict[tuple[str, ...], str] = {
     ("constraints", "parallelism"): "parallelism",
     ("constraints", "memory_headroom"): "memory",
     ("stock", "unknown_nodes"): "stock",
+    ("stock", "quota"): "quota",
     ("workload", "precision"): "precision",
     ("data", "size"): "storage_capacity",
 }

@@ -33,6 +33,7 @@ from solver.scenario.overrides import (
 )
 from solver.scenario.own_offers import resolve_offers
 from solver.scenario.prices import resolve_prices
+from solver.scenario.quotas import resolve_quotas
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import Limits, Objective, Overheads, Scenario
 from solver.scenario.schema import ObjectiveSpec, ScenarioFile
@@ -122,6 +123,7 @@ def resolve_scenario(
     data = resolve_data(file, workload, reading)
     constraints = resolve_constraints(file, reading.supply, reading)
     prices = resolve_prices(file, reading)
+    quotas = resolve_quotas(file, reading)
     check_all(file, architecture, workload, reading)
     reading.raise_if_faulty()
     return Scenario(
@@ -148,6 +150,7 @@ def resolve_scenario(
             seed=file.limits.seed,
         ),
         start_date=today,
+        quotas=quotas,
         notices=tuple(reading.notices),
     )
 

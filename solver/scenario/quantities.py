@@ -354,6 +354,8 @@ TermHours = Annotated[
     ),
 ]
 """Hours that are paid for at least."""
+StockGpus = Annotated[int, _whole(0, 10**7, "GPUs", 256)]
+StockThreads = Annotated[int, _whole(0, 10**8, "vCPUs", 1920)]
 Workers = Annotated[int, _whole(1, 256, "threads", 1)]
 Seed = Annotated[int, _whole(0, 2**31 - 1, "", 0)]
 HostGb = Annotated[float, _number(0.1, 1e6, "GB", 2048)]

@@ -110,6 +110,22 @@ class PriceRule:
 
 
 @dataclass(frozen=True, slots=True)
+class Quota:
+    """Most that one account may have at once; None fields match everything.
+
+    ``limit`` counts ``unit``: nodes, gpus or vcpus. ``written`` is the quota as typed.
+    """
+
+    limit: int
+    unit: Literal["nodes", "gpus", "vcpus"]
+    providers: tuple[str, ...] | None = None
+    regions: tuple[str, ...] | None = None
+    gpus: tuple[str, ...] | None = None
+    purchase: str | None = None
+    written: dict[str, str | int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """How long and how hard to search."""
 
@@ -150,6 +166,7 @@ class Scenario:
     limits: Limits
     start_date: date
     """The plan's day 0 (a deadline that is a date is counted from it)."""
+    quotas: tuple[Quota, ...] = ()
     stock_at_least: int = 0
     """Nodes that every connected offer is taken to have; only to explain a 'no'."""
     lifted: frozenset[str] = frozenset()

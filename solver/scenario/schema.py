@@ -54,7 +54,7 @@ from solver.scenario.quantities import (
     Workers,
 )
 from solver.scenario.spec import AnyOf, Form, Names, Spec, Spelled
-from solver.scenario.supply_schema import OfferSpec, PriceSpec
+from solver.scenario.supply_schema import OfferSpec, PriceSpec, QuotaSpec
 
 Method = Literal["full", "lora", "qlora"]
 Start = Literal["scratch", "checkpoint"]
@@ -342,10 +342,12 @@ class ConstraintsSpec(Spec):
 
 
 class StockSpec(Spec):
-    """What is assumed where stock is not known."""
+    """What is assumed where stock is not known, and what an account may have of it."""
 
     unknown_nodes: NodeCount = 64
     """Nodes of an offer whose stock is not known. Default: 64."""
+    quota: tuple[QuotaSpec, ...] = ()
+    """Quotas of your account: [{provider: aws, region: us-east-1, max_vcpus: 768}]."""
 
 
 class OverheadsSpec(Spec):
@@ -398,7 +400,7 @@ class ScenarioFile(Spec):
     constraints: ConstraintsSpec = ConstraintsSpec()
     """Limits that the plan has to keep."""
     stock: StockSpec = StockSpec()
-    """What is assumed where stock is not known."""
+    """What is assumed where stock is not known, and quotas."""
     overheads: OverheadsSpec = OverheadsSpec()
     """Time around training."""
     prices: tuple[PriceSpec, ...] = ()

@@ -20,6 +20,8 @@ from solver.scenario.quantities import (
     PositiveWhole,
     Share,
     Stock,
+    StockGpus,
+    StockThreads,
     TermHours,
     Text,
     TotalRate,
@@ -79,6 +81,30 @@ class OwnStorageSpec(Spec):
     """Capacity, of a node for local tiers. Default: as much as is needed."""
     gpudirect: bool = False
     """Whether reads land in GPU memory without the host (GPUDirect Storage)."""
+
+
+class QuotaSpec(Spec):
+    """Most that one account may have at once of all offers that the keys match.
+
+    One of `max_nodes`, `max_gpus` and `max_vcpus` is needed; of several quotas that
+    match an offer all hold.
+    """
+
+    provider: Text | None = None
+    """Provider. Default: every one."""
+    region: Text | None = None
+    """Region: provider/region, or a bare name. Default: every one."""
+    gpu: Text | None = None
+    """GPU or family. Default: every one."""
+    purchase: Annotated[PurchaseKind, Spelled] | None = None
+    """Purchase kind. Default: every one."""
+    max_nodes: Stock | None = None
+    """Most nodes; 0: none are granted."""
+    max_gpus: StockGpus | None = None
+    """Most GPUs."""
+    max_vcpus: StockThreads | None = None
+    """Most vCPUs (host threads), as clouds count; servers whose vCPUs are not known are
+    not held to it, which the plan says."""
 
 
 class DeliverySpec(Spec):

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from solver.units import DAY, GB, GIB
 from solver.verify.evidence import Evidence, gather
 from solver.verify.figures import Figures
 from solver.verify.layout_checks import check_divisibility
+from solver.verify.supply_checks import (
+    check_cluster,
+    check_lead_time,
+    check_quota,
+    check_stock,
+    check_term,
+)
 from solver.verify.violation import (
     Violation,
     at_most,
@@ -228,48 +234,6 @@ def check_purchase(evidence: Evidence, _: Figures) -> Iterator[Violation]:
     yield from _one_of("purchase", "purchase", tuple(allowed), purchase)
 
 
-def check_stock(evidence: Evidence, known: Figures) -> Iterator[Violation]:
-    """The offer has the nodes, sells as few, and the plan says what is known of it."""
-    nodes, is_known = known.stock
-    plan = evidence.plan
-    wanted = {"stock_nodes": nodes, "stock_known": is_known}
-    yield from facts("stock", wanted, plan)
-    least = max(1, evidence.offer.min_nodes)
-    if type(plan.nodes) is not int or not least <= plan.nodes <= nodes:
-        yield Violation("stock", "not so many nodes", (least, nodes), plan.nodes)
-
-
-def check_cluster(evidence: Evidence, _: Figures) -> Iterator[Violation]:
-    """One fabric of the offer holds all nodes of the job."""
-    plan, most = evidence.plan, evidence.offer.max_nodes_per_cluster
-    yield from facts("cluster", {"cluster_nodes": most}, plan)
-    if most is not None and not plan.nodes <= most:
-        yield Violation("cluster", "more nodes than one fabric has", most, plan.nodes)
-
-
-def check_lead_time(evidence: Evidence, known: Figures) -> Iterator[Violation]:
-    """The plan starts when nodes that are ordered on its day 0 can be used."""
-    days, order = evidence.offer.lead_time_days, evidence.scenario.start_date
-    wanted = {"lead_time_days": days, "order_date": order.isoformat()}
-    yield from facts("lead_time", wanted, evidence.plan)
-    earliest = order + timedelta(days=days)
-    if known.start < earliest:
-        yield Violation("lead_time", "it starts too early", earliest, known.start)
-
-
-def check_term(evidence: Evidence, known: Figures) -> Iterator[Violation]:
-    """The term is the offer's and paid in full, and the plan says what is not used."""
-    plan, hours = evidence.plan, evidence.offer.min_term_hours
-    yield from facts("term", {"min_term_hours": hours}, plan)
-    paid = known.expected_hours
-    unused = max(0.0, paid - known.used_hours)
-    rent = plan.nodes * known.usd_per_node_hour
-    expected = {"unused_term_usd": rent * unused if unused > 1e-9 * paid else 0.0}
-    yield from figures("term", expected, {"unused_term_usd": plan.unused_term_usd})
-    if not at_most(hours, plan.gpu_hours / (plan.nodes * plan.gpus_per_node)):
-        yield Violation("term", "less is paid than the term", hours, plan.gpu_hours)
-
-
 def check_throughput(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     """Steps, step time and tokens a second; no GPU passes its peak; the floor holds."""
     plan, user = evidence.plan, evidence.scenario.constraints
@@ -443,6 +407,7 @@ CHECKS: Mapping[str, Check] = {
     "purchase": check_purchase,
     "stock": check_stock,
     "cluster": check_cluster,
+    "quota": check_quota,
     "lead_time": check_lead_time,
     "term": check_term,
     "throughput": check_throughput,

@@ -66,6 +66,7 @@ def three_offers(**changes: Any) -> JobTable:
         "memory_excess": [6, 0, 0],
         "stock_excess": [0, 0, 4],
         "cluster_excess": [0, 0, 6],
+        "quota_0": [8, 16, 64],
         "storage_excess": [0, 3, 0],
         "storage_read": [10, 20, 40],
         "intra_node_bandwidth": [30, 300, 450],

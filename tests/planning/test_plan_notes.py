@@ -137,6 +137,11 @@ CASES: list[tuple[str, Keys, Keys]] = [
         own(QUIET, workload={"tokens": "60M"}),
         own(QUIET, workload={"tokens": "70M"}),
     ),
+    (
+        "quota-unknown",
+        own(QUIET, stock={"quota": [{"max_vcpus": 8}]}),
+        own({**QUIET, "vcpus": 8}, stock={"quota": [{"max_vcpus": 8}]}),
+    ),
     ("term", own({**QUIET, "min_term": "30 days"}), own(QUIET)),
     ("term-passed", own({**QUIET, "min_term": "1 hours"}), own(QUIET)),
     ("host-unknown", own({**QUIET, "ram_gb": None}), own(QUIET)),

@@ -63,6 +63,7 @@ FIELDS_OF_RULE: dict[str, set[str]] = {
     "budget": {"budget_usd"},
     "stock": set(),
     "cluster": set(),
+    "quota": set(),
     "lead_time": set(),
     "term": set(),
 }
@@ -99,7 +100,8 @@ def forced(scenario: Scenario) -> tuple[str, ...]:
 @pytest.mark.parametrize("name", RELAXABLE)
 def test_a_rule_left_out_leaves_all_others(name: str) -> None:
     """Tests that exactly the fields of one rule are back at 'no limit'."""
-    scenario = job([LIMITED, H100], EVERYTHING)
+    quota = {"quota": [{"provider": "a", "max_nodes": 3}]}
+    scenario = job([LIMITED, H100], EVERYTHING, stock=quota)
     assert set(forced(scenario)) == set(RELAXABLE)
     relaxed = without(scenario, name)
     changed = {
@@ -264,6 +266,30 @@ CASES: list[tuple[str, str, Keys]] = [
         },
     ),
     (
+        "quota",
+        "constraints",
+        {
+            "offers": [A100],
+            "stock": {"quota": [{"max_gpus": 8}, {"provider": "a", "max_gpus": 64}]},
+            "constraints": {"deadline": "9 hours"},
+            "workload": {"tokens": "40B"},
+        },
+    ),
+    (
+        "quota",
+        "catalog",
+        {
+            "stock": {
+                "quota": [
+                    {"region": "sg", "max_nodes": 0},
+                    {"gpu": "A100", "purchase": "on_demand", "max_gpus": 4},
+                    {"gpu": "H100", "max_gpus": 0},
+                ]
+            },
+            "constraints": {"countries": ["SG"]},
+        },
+    ),
+    (
         "lead_time",
         "constraints",
         {
@@ -379,6 +405,19 @@ def test_every_relaxable_rule_has_a_case() -> None:
             lambda keys, found: _offered(
                 keys, max_nodes_per_cluster=found["needed_value"] - 1
             ),
+        ),
+        (
+            "quota",
+            {
+                "offers": [A100],
+                "stock": {"quota": [{"max_gpus": 8}]},
+                "constraints": {"deadline": "9 hours"},
+                "workload": {"tokens": "40B"},
+            },
+            lambda keys, found: {
+                **keys,
+                "stock": {"quota": [{"max_gpus": found["needed_value"] - 1}]},
+            },
         ),
         (
             "lead_time",

@@ -32,6 +32,7 @@ SOLVED: dict[str, tuple[set[str], float]] = {
     "llama31-405b": ({"B200", "H100"}, 78_653_838),
     "mixtral-8x7b-pretrain": ({"B200", "B300"}, 143_649),
     "qlora-65b-one-card": ({"RTX 6000 Ada", "RTX A6000", "A40", "L40", "L40S"}, 6.9),
+    "wait-for-delivery": ({"H100"}, 1_060_000),
     "quickstart-7b": ({"B200", "B300", "H100", "H200"}, 138_740),
     "qwen-32b-fastest-under-budget": ({"B300", "B200"}, 126_984),
 }
@@ -177,3 +178,27 @@ def test_more_money_buys_time_and_less_none() -> None:
     refused = plan_job(broke, catalog(), alternatives=0)
     assert refused.explanation is not None
     assert refused.explanation.conflict == ("budget",)
+
+
+def test_waiting_for_a_delivery_beats_starting_small() -> None:
+    """Tests the start of the inventory scenario, and that both starts are shown."""
+    result = plan_job(asked("wait-for-delivery"), catalog(), alternatives=5)
+    plan = result.plan
+    assert plan is not None
+    assert (plan.offer, plan.start) == ("hall-1", "2027-03-01")
+    assert plan.duration_parts_days["delivery"] == 90
+    assert plan.nodes > 16
+    (other,) = [a.plan for a in result.alternatives if a.kind == "start"]
+    assert (other.offer, other.start) == ("hall-1", None)
+    assert other.nodes <= 16
+    assert other.duration_days > plan.duration_days
+
+
+def test_a_reserved_year_is_paid_in_full() -> None:
+    """Tests the partner of the inventory scenario: 30 days of lead time, one year."""
+    only = ["constraints.providers=example-partner", "constraints.deadline=400 days"]
+    held = load_scenario("wait-for-delivery", catalog(), only, DAY_0)
+    result = plan_job(held, catalog(), alternatives=0)
+    assert result.plan is not None
+    assert result.plan.lead_time_days == 30
+    assert result.plan.gpu_hours >= 8_760 * result.plan.gpus * (1 - 1e-9)

@@ -68,6 +68,7 @@ offers:
 TIMED = """
 name: timed
 model: toy-1b
+stock: {quota: [{provider: mine, max_gpus: 28}, {max_vcpus: 1}]}
 workload: {tokens: 200B, sequence_length: 2048, global_batch_size: 512, start: scratch}
 constraints: {confidence: 0.8}
 offers:

@@ -15,7 +15,7 @@ from solver.plan import LayoutPlan, Plan
 from solver.planning.single_job import plan_job
 from solver.ranges import Range
 from solver.rules import RULE_IDS
-from solver.scenario.scenario import Constraints, Scenario
+from solver.scenario.scenario import Constraints, Quota, Scenario
 from solver.verify import CHECKS, verify
 from tests.verify.examples import (
     ADAPTERS,
@@ -172,6 +172,16 @@ def _user(**limits: Any) -> Callable[[Example], Example]:
     return change
 
 
+def _quota(limit: int, unit: Any, **names: Any) -> Callable[[Example], Example]:
+    """The example with a quota."""
+
+    def change(given: Example) -> Example:
+        quotas = (Quota(limit, unit, **names),)
+        return given._replace(scenario=replace(given.scenario, quotas=quotas))
+
+    return change
+
+
 def _workload(**values: Any) -> Callable[[Example], Example]:
     """The example with another workload."""
 
@@ -238,6 +248,10 @@ BROKEN: list[tuple[str, Callable[[Example], Example]]] = [
     ("stock", _entry("offers", "", min_nodes=9)),
     ("cluster", _entry("offers", "", max_nodes_per_cluster=1)),
     ("cluster", _entry("offers", "", max_nodes_per_cluster=99)),
+    ("quota", _quota(1, "nodes")),
+    ("quota", _quota(8, "gpus", gpus=("small-a", "small-b"))),
+    ("quota", _quota(96, "vcpus", providers=("acme",))),
+    ("quota", _quota(999, "nodes", regions=("acme/east",), purchase="on_demand")),
     ("lead_time", _entry("offers", "", lead_time_days=1)),
     ("term", _entry("offers", "", min_term_hours=2_000.0)),
     ("term", _entry("offers", "", min_term_hours=1.0)),
@@ -295,7 +309,8 @@ def test_a_reserved_year_is_waited_for_and_paid_in_full() -> None:
     used = plan.duration_days - 14
     unused = 2 * plan.gpus * (8_760 - 24 * used)
     assert plan.unused_term_usd == pytest.approx(unused)
-    assert plan.nodes <= plan.cluster_nodes == 4
+    assert plan.nodes <= 3 == plan.quota_nodes < plan.cluster_nodes == 4
+    assert "warning.quota-unknown" in {w.id for w in plan.warnings}
     gigabytes = 2 * plan.checkpoint_gb + scenario.data.size_bytes / 1e9
     months = used * 24 / 730
     assert plan.cost_parts_usd["storage"] == pytest.approx(gigabytes * months)
@@ -306,6 +321,8 @@ def test_a_reserved_year_is_waited_for_and_paid_in_full() -> None:
     [
         ("cluster", {"cluster_nodes": None}),
         ("cluster", {"cluster_nodes": 5}),
+        ("quota", {"quota_nodes": None}),
+        ("quota", {"quota_nodes": 4}),
         ("lead_time", {"start": None}),
         ("lead_time", {"lead_time_days": 0}),
         ("lead_time", {"order_date": "2020-01-01"}),

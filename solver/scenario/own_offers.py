@@ -345,9 +345,8 @@ def _check_terms(offers: list[Offer], path: DataPath, reading: Reading) -> None:
             key = OWN_KEYS.get(field, field)
             missing = reading.value((*path, key)) is None
             code = "missing-key" if missing else "contradiction"
-            place = path if missing else (*path, key)
             kind = (*path, "purchase")
-            reading.fault(code, message, place, depends_on=[kind])
+            reading.fault(code, message, (*path, key), depends_on=[kind])
 
 
 def _price(

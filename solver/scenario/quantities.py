@@ -28,6 +28,8 @@ MAX_NUMBER = 1e30
 MAX_TEXT = 500
 """Characters of a name or a note."""
 
+_DATE = re.compile(r"\s*[0-9]{4}-[0-9]{1,2}-")
+
 MAX_BATCH_SEQUENCES = 10**6
 """A batch of so many sequences has never been run: tokens must be meant."""
 _MAGNITUDE = re.compile(r"(?i)[0-9.]\s*(?:m|b|g|t|million|billion|trillion)\s*$")
@@ -254,6 +256,9 @@ def _day(value: Any) -> date:
 
 def _whole_days(value: Any) -> int:
     """Return a number of whole days; a bare number is days."""
+    if isinstance(value, date) or (isinstance(value, str) and _DATE.match(value)):
+        message = "expected days such as '14 days'; a date of delivery is `available`"
+        raise QuantityError(message, "wrong-type")
     days = units.parse_duration_s(value, "days") / units.DAY
     if days != int(days):
         message = f"expected whole days such as '14 days', not {shown(value)}"

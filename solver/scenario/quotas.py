@@ -57,6 +57,16 @@ def covers(quota: Quota, offer: Offer, gpu: str) -> bool:
 
 def _quota(spec: QuotaSpec, path: DataPath, reading: Reading) -> Quota | None:
     """Return one quota, None after logging why it is none."""
+
+    def ids(key: str, find: Find) -> tuple[str, ...] | None:
+        written = getattr(spec, key)
+        return None if written is None else find(reading, written, (*path, key))
+
+    names = {
+        "providers": ids("provider", lookup.providers),
+        "regions": ids("region", lookup.regions),
+        "gpus": ids("gpu", lookup.gpus),
+    }
     limits = [key for key in UNITS if getattr(spec, key) is not None]
     if not limits and _is_faulty(path, reading):
         return None  # the limit is what was written wrongly
@@ -69,16 +79,10 @@ def _quota(spec: QuotaSpec, path: DataPath, reading: Reading) -> Quota | None:
         reading.fault(code, message, place, key=bool(limits))
         return None
 
-    def ids(key: str, find: Find) -> tuple[str, ...] | None:
-        written = getattr(spec, key)
-        return None if written is None else find(reading, written, (*path, key))
-
     return Quota(
         limit=getattr(spec, limits[0]),
         unit=UNITS[limits[0]],
-        providers=ids("provider", lookup.providers),
-        regions=ids("region", lookup.regions),
-        gpus=ids("gpu", lookup.gpus),
+        **names,
         purchase=spec.purchase,
         written=spec.model_dump(exclude_none=True),
     )

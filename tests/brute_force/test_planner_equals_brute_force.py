@@ -23,7 +23,7 @@ from solver.performance.parallelism import LatticeLimits, enumerate_layouts
 from solver.physics_inputs import framework_of, job_of, shape_of
 from solver.plan import LayoutPlan, Plan
 from solver.planning.single_job import plan_job
-from solver.scenario.scenario import Objective, Scenario
+from solver.scenario.scenario import Objective, Quota, Scenario
 from solver.units import GIB
 from solver.verify.evidence import Evidence, gather
 from solver.verify.figures import Figures
@@ -129,6 +129,15 @@ def _starts(scenario: Scenario, offer: Offer) -> Iterator[str | None]:
         yield None if day == scenario.start_date else day.isoformat()
 
 
+def _within_quotas(plan: Plan, scenario: Scenario, provider: str) -> bool:
+    """Whether quotas of GPUs, on all or on one provider, allow a plan."""
+    return all(
+        plan.gpus <= quota.limit
+        for quota in scenario.quotas
+        if quota.providers is None or provider in quota.providers
+    )
+
+
 def _walk(scenario: Scenario, supply: Catalog) -> Iterator[Figures]:
     """Every combination of start, offer, storage and layout that is possible at all."""
     for offer, storage in product(OFFERS, ("local", "shared")):
@@ -142,6 +151,8 @@ def _walk(scenario: Scenario, supply: Catalog) -> Iterator[Figures]:
                 for holder, values in zip((evidence, known), physics, strict=True):
                     holder.__dict__.update(values)
                 if row["nodes"] > known.stock[0]:
+                    continue
+                if not _within_quotas(plan, scenario, evidence.offer.provider):
                     continue
                 if row["nodes"] > (evidence.offer.max_nodes_per_cluster or math.inf):
                     continue
@@ -234,6 +245,14 @@ def test_the_lattice_is_worth_walking() -> None:
     assert len(_layouts()) > 30
 
 
+QUOTAS: list[tuple[Quota, ...]] = [
+    (),
+    (Quota(8, "gpus"),),
+    (Quota(15, "gpus", providers=("acme",)), Quota(99, "gpus")),
+    (Quota(0, "gpus", providers=("other",)), Quota(16, "gpus")),
+]
+
+
 def _calendar(data: st.DataObject, scenario: Scenario, name: str) -> dict[str, Any]:
     """Deliveries, lead time, term and fabric of one offer."""
     order, terms = scenario.start_date, data.draw(st.booleans(), label=f"terms {name}")
@@ -270,7 +289,12 @@ def test_calendars_and_terms_equal_brute_force(data: st.DataObject) -> None:
         confidence=data.draw(st.sampled_from([0.5, 0.9]), label="confidence"),
     )
     objective = data.draw(OBJECTIVES, label="objective")
-    scenario = replace(base, constraints=user, objective=objective)
+    scenario = replace(
+        base,
+        constraints=user,
+        objective=objective,
+        quotas=data.draw(st.sampled_from(QUOTAS), label="quotas"),
+    )
     expected = _best(scenario, supply)
     result = plan_job(scenario, supply, alternatives=0)
     if expected is None:

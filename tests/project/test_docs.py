@@ -108,3 +108,15 @@ def test_links_to_files_lead_somewhere() -> None:
         if not (page.parent / link).exists()
     ]
     assert not broken, "\n".join(broken)
+
+
+def test_every_column_of_an_offer_is_documented() -> None:
+    """Tests that docs/inventory.md has all columns of a price list, and own names."""
+    from solver.catalog.schema import Offer
+    from solver.scenario.supply_schema import QuotaSpec
+
+    text = (ROOT / "docs" / "inventory.md").read_text(encoding="utf-8")
+    own = ("lead_time", "min_term", "available", "purchase", "network.gbps_per_node")
+    names = {*Offer.model_fields, *own, *QuotaSpec.keys()} - {"region", "gpu"}
+    missing = [n for n in sorted(names) if f"`{n}`" not in text and f"{n}:" not in text]
+    assert missing == []

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from solver.scenario.quotas import covers
-from tests.scenario.reading import SMALL, notice_ids, only_fault, read, shipped_catalog
+from tests.scenario.reading import (
+    SMALL,
+    faults,
+    notice_ids,
+    only_fault,
+    read,
+    shipped_catalog,
+)
 
 UNUSED = "notice.quota.unused"
 OWN = "offers: [{name: mine, gpu: l40s, gpus_per_node: 8, usd_per_gpu_hour: 1}]\n"
@@ -132,3 +139,15 @@ def test_a_quota_that_matches_no_offer_is_told(
     """Tests that a quota on nothing is a notice: its name may be meant otherwise."""
     found = read(stocked(f"{{{written}, max_nodes: 4}}", more=more))
     assert (UNUSED in notice_ids(found)) == told
+
+
+def test_all_faults_of_a_quota_at_once() -> None:
+    """Tests that a wrong name is told beside a limit that is missing."""
+    text = stocked("{provider: awss}", "{gpu: H1000, max_node: 3}")
+    found = {(issue.code, issue.path) for issue in faults(text)}
+    assert found == {
+        ("missing-key", "stock.quota[0]"),
+        ("unknown-name", "stock.quota[0].provider"),
+        ("unknown-key", "stock.quota[1].max_node"),
+        ("unknown-name", "stock.quota[1].gpu"),
+    }

@@ -6,12 +6,18 @@ import re
 
 from solver.messages import sentence
 
-__all__ = ["source_text"]
+__all__ = ["is_estimate", "source_text"]
 
 _MEMORY = re.compile(
     r"(?:^|(?<=[;,:] )|(?<=\()|(?<=\bfrom ))memory(?=$|[:;,)]| \()", re.MULTILINE
 )
 """How the catalog marks a figure that nobody looked up."""
+
+
+def is_estimate(source: str) -> bool:
+    """Return whether a figure was not read by its source but known or guessed."""
+    words = source.lower()
+    return words.startswith("memory") or "estimate" in words
 
 
 def source_text(source: str) -> str:

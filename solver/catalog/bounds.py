@@ -77,6 +77,7 @@ def _first_bounds(annotation: Any) -> Bounds | None:
 
 
 Tflops = Annotated[float, Bounds(0.1, 1e6, "TFLOP/s")]
+Tops = Annotated[float, Bounds(0.1, 1e6, "TOP/s")]
 MemoryGb = Annotated[float, Bounds(1, 1e5, "GB")]
 MemoryGib = Annotated[float, Bounds(0.5, 1e5, "GiB")]
 MemoryRate = Annotated[float, Bounds(1, 1e6, "GB/s")]

@@ -15,21 +15,38 @@ from solver.catalog.bounds import FRAMEWORK_CONSTANTS
 from solver.catalog.calibration_checks import check_calibration, generations_of
 from solver.catalog.inventory import supply_faults
 from solver.catalog.load import PARTS
+from solver.catalog.physical_checks import (
+    check_failure_rates,
+    check_link_rates,
+    check_measured_links,
+    check_ratios,
+    check_steps_of_egress,
+)
+from solver.dates import last_day
 from solver.errors import Issue, nearest, shown
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
 
-__all__ = ["CHECKS", "WARNINGS", "check_catalog"]
+__all__ = ["CHECKS", "WARNINGS", "check_catalog", "check_sources_of", "faults_of"]
 
-WARNINGS = frozenset(("price-outlier", "spot-not-cheaper"))
+WARNINGS = frozenset(
+    (
+        "free-offer",
+        "no-standard-server",
+        "parameter-count",
+        "price-outlier",
+        "spot-not-cheaper",
+        "stale-price",
+        "unused-entry",
+    )
+)
 """Codes of issues that may be right all the same."""
 
 OUTLIER_FACTOR = 4.0
 """A price per GPU-hour so many times above or below its peers' median is told."""
 MIN_PEERS = 4
 _YEAR = re.compile(r"@[0-9]{4}$")
-_DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?(/\d{4}(-\d{2}(-\d{2})?)?)?")
 _ID = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _PLAIN_IDS = ("gpus", "servers", "intra_node", "networks", "storage", "frameworks")
 
@@ -154,19 +171,21 @@ def check_provider_of_offers(catalog: Catalog) -> Iterator[Issue]:
 def check_sources(catalog: Catalog) -> Iterator[Issue]:
     """Yield entries without a source, or with a date that is none."""
     for kind in PARTS:
-        if kind == "architectures":
-            continue
-        for entry_id, entry in catalog.entries(kind).items():
-            if not entry.source.strip():
-                message = "every entry says where its figures come from"
-                where = catalog.where(kind, entry_id, "source")
-                yield Issue("missing-source", message, where, f"{entry_id}.source")
-            if not _DATE.fullmatch(entry.as_of):
-                message = (
-                    "expected the date of the figures: 2026-08-31, 2026-08 or 2026"
-                )
-                where = catalog.where(kind, entry_id, "as_of")
-                yield Issue("missing-date", message, where, f"{entry_id}.as_of")
+        if kind != "architectures":  # only those in use are read
+            yield from check_sources_of(catalog, kind)
+
+
+def check_sources_of(catalog: Catalog, kind: str) -> Iterator[Issue]:
+    """Yield entries of one part without a source, or with a date that is none."""
+    for entry_id, entry in catalog.entries(kind).items():
+        if not entry.source.strip():
+            message = "every entry says where its figures come from"
+            where = catalog.where(kind, entry_id, "source")
+            yield Issue("missing-source", message, where, f"{entry_id}.source")
+        if last_day(entry.as_of) is None:
+            message = "expected the date of the figures: 2026-08-31, 2026-08 or 2026"
+            where = catalog.where(kind, entry_id, "as_of")
+            yield Issue("missing-date", message, where, f"{entry_id}.as_of")
 
 
 def check_ids(catalog: Catalog) -> Iterator[Issue]:
@@ -329,6 +348,11 @@ CHECKS: tuple[Callable[[Catalog], Iterable[Issue]], ...] = (
     check_standard_servers,
     check_offer_terms,
     check_storage,
+    check_ratios,
+    check_link_rates,
+    check_measured_links,
+    check_failure_rates,
+    check_steps_of_egress,
     check_spot_prices,
     check_price_outliers,
 )

@@ -44,7 +44,7 @@ from solver.catalog.schema import (
     StorageTier,
 )
 from solver.catalog.transformer_rules import SizeFault, size_faults
-from solver.errors import IssueLog, nearest
+from solver.errors import InputError, IssueLog, nearest
 from solver.files import is_file, is_folder
 from solver.resources import shipped_catalog
 
@@ -259,11 +259,48 @@ class Catalog:
     def entries(self, kind: str) -> Mapping[str, Entry]:
         """Return a part by its name in `PARTS`; ``architectures`` reads them all."""
         if kind == "architectures":
-            ids = self.architecture_files
-            return MappingProxyType({name: self.architecture(name) for name in ids})
+            return self._all_architectures()
         if kind not in PARTS:
             raise KeyError(kind)
         return cast("Mapping[str, Entry]", getattr(self, kind))
+
+    def _all_architectures(self) -> Mapping[str, Architecture]:
+        """Return every architecture by id.
+
+        Raises
+        ------
+        InputError
+            What is wrong in their files, all faults at once.
+        """
+        log = IssueLog()
+        entries: dict[str, Architecture] = {}
+        for entry_id in self.architecture_files:
+            try:
+                entries[entry_id] = self.architecture(entry_id)
+            except InputError as error:
+                log.extend(error.issues)
+        log.raise_if_any()
+        return MappingProxyType(entries)
+
+    def definitions(
+        self, kind: str, entry_id: str
+    ) -> tuple[tuple[Folder, Record], ...]:
+        """Return an entry as each folder has it that has it, the one in use last.
+
+        Empty for an entry of no file, such as an offer of a scenario.
+        """
+        part, found = PARTS[kind], []
+        for folder in self.folders:
+            if part.form == "folder":
+                file = folder.root / part.file / f"{entry_id}.yaml"
+                if is_file(file):
+                    name = f"{folder.name}/{part.file}/{file.name}"
+                    found.append((folder, read_entry(part, file, name)))
+            else:
+                record = read_part(part, folder, IssueLog()).get(entry_id)
+                if record is not None:
+                    found.append((folder, record))
+        return tuple(found)
 
     def where(self, kind: str, entry_id: str, field: str | None = None) -> str | None:
         """Return ``file:line:column`` of an entry or its field; None if in no file."""

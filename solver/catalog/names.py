@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from solver.catalog.load import Catalog
 
 __all__ = [
+    "ambiguous",
     "compact",
     "most_usual_first",
+    "provider_among",
     "resolve_architecture",
     "resolve_country",
     "resolve_framework",
@@ -31,6 +33,7 @@ __all__ = [
     "resolve_optimizer",
     "resolve_provider",
     "resolve_region",
+    "resolve_server",
     "resolve_storage",
 ]
 
@@ -66,7 +69,7 @@ def resolve_gpu(
         hint = _nearest_name(name, catalog.gpus, _gpu_names(catalog))
         return _unknown("GPU", name, hint)
     if len(found) > 1 and not allow_family:
-        return _ambiguous(name, most_usual_first(found, catalog))
+        return ambiguous(name, most_usual_first(found, catalog))
     return found
 
 
@@ -122,14 +125,27 @@ def resolve_country(name: str, catalog: Catalog) -> str | Issue:
 
 def resolve_provider(name: str, catalog: Catalog) -> tuple[str, ...] | Issue:
     """Return a provider's id; of a broker's name those of all clouds behind it."""
-    wanted = compact(name)
-    exact = tuple(p for p in catalog.providers if compact(p) == wanted)
-    behind = tuple(
-        p for p in catalog.providers if compact(p.partition("-")[0]) == wanted
-    )
-    if exact or behind:
-        return exact or behind
+    found = provider_among(name, catalog.providers)
+    if found is not None:
+        return found
     return _unknown("provider", name, _nearest_name(name, catalog.providers, {}))
+
+
+def provider_among(name: str, providers: Iterable[str]) -> tuple[str, ...] | None:
+    """Return those of some providers that a name stands for; None: it is none's."""
+    wanted, known = compact(name), tuple(providers)
+    exact = tuple(p for p in known if compact(p) == wanted)
+    behind = tuple(p for p in known if compact(p.partition("-")[0]) == wanted)
+    return exact or behind or None
+
+
+def resolve_server(name: str, catalog: Catalog) -> str | Issue:
+    """Return the id of a server, whose provider may be left out: ``p5.48xlarge``."""
+    short = {
+        server.id.removeprefix(f"{server.provider}-"): server.id
+        for server in catalog.servers.values()
+    }
+    return _one("server", name, short | {entry: entry for entry in catalog.servers})
 
 
 def resolve_optimizer(name: str, catalog: Catalog) -> str | Issue:
@@ -206,7 +222,7 @@ def resolve_architecture(name: str, catalog: Catalog) -> str | Issue:
     if len(found) == 1:
         return found[0]
     if found:
-        return _ambiguous(name, tuple(found))
+        return ambiguous(name, tuple(found))
     short = name.rpartition("/")[2]
     hint = _nearest_name(short, catalog.architecture_files, {})
     return _unknown("model", name, hint)
@@ -268,7 +284,7 @@ def _unknown(kind: str, name: str, hint: str | None) -> Issue:
     return Issue("unknown-name", f"the catalog has no {kind} {shown(name)}", hint=hint)
 
 
-def _ambiguous(name: str, found: tuple[str, ...]) -> Issue:
+def ambiguous(name: str, found: tuple[str, ...]) -> Issue:
     """Return the issue of a name that stands for several entries."""
     listed = ", ".join(found[:MAX_SHOWN])
     if len(found) > MAX_SHOWN:

@@ -79,7 +79,7 @@ class Gpu(Entry):
     """Peak of fp8."""
     fp4_tflops: bounds.Tflops | None = None
     """Peak of 4-bit floating point."""
-    int8_tops: bounds.Tflops | None = None
+    int8_tops: bounds.Tops | None = None
     """Peak of int8."""
     nvlink_generation: str = ""
     """1 to 5; empty without NVLink."""

@@ -73,6 +73,15 @@ Seed = Annotated[
         "--seed", metavar="N", min=0, show_default=False, help="Seed of the search."
     ),
 ]
+PriceAge = Annotated[
+    str | None,
+    typer.Option(
+        "--max-price-age",
+        metavar="TIME",
+        show_default=False,
+        help="Warn of prices that are older, such as '90 days'; 180 days by default.",
+    ),
+]
 Alternatives = Annotated[
     int,
     typer.Option(
@@ -103,6 +112,7 @@ def solve(
     workers: Workers = None,
     seed: Seed = None,
     alternatives: Alternatives = 5,
+    max_price_age: PriceAge = None,
     log: Log = False,
     quiet: Quiet = False,
 ) -> int:
@@ -116,6 +126,7 @@ def solve(
         "--gap": ("limits.gap", gap),
         "--workers": ("limits.workers", workers),
         "--seed": ("limits.seed", seed),
+        "--max-price-age": ("limits.price_age", max_price_age),
     }
     job, entries = read_inputs(
         scenario, catalog, overrides, options, offers=offers, only=only

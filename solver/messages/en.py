@@ -1,6 +1,7 @@
 """The English texts; `solver.messages` says how they are used."""
 
 from solver.messages.en_accuracy import ACCURACY
+from solver.messages.en_catalog import CATALOG
 from solver.messages.en_import import IMPORTING
 from solver.messages.en_supply import SUPPLY
 
@@ -302,6 +303,13 @@ _WARNINGS = {
         "is very large for so few tokens."
     ),
     "warning.price-estimate": "The price is an estimate ({source}): ask for a quote.",
+    "warning.price-age": (
+        "The price of {what} is of {as_of}, {days:,} days old at least: look up "
+        "today's."
+    ),
+    "priced.servers": "the servers",
+    "priced.storage": "the storage",
+    "priced.egress": "moving the data",
     "warning.storage-price-unknown": (
         "The price of the storage {tier} is not known and not in the cost."
     ),
@@ -471,5 +479,6 @@ MESSAGES: dict[str, str] = (
     | ACCURACY
     | IMPORTING
     | SUPPLY
+    | CATALOG
 )
 """Message id to format string."""

@@ -8,18 +8,23 @@ import numpy as np
 
 from solver.candidates import CandidateTable, late_s
 from solver.catalog.consistency import OUTLIER_FACTOR
-from solver.catalog.supply import LOCAL_KINDS, interruptions_per_node_hour
+from solver.catalog.supply import (
+    LOCAL_KINDS,
+    egress_steps,
+    interruptions_per_node_hour,
+)
+from solver.dates import age_days
 from solver.hardware import calibration_for, pcie_rate_is_assumed
 from solver.messages import sentence
 from solver.options import Option
 from solver.plan import Message
-from solver.planning.prediction_notes import PredictedSteps, is_estimate
+from solver.planning.prediction_notes import PredictedSteps
 from solver.planning.supply_notes import calendar_notes, quota_notes, term_notes
 from solver.planning.supply_relaxations import SPOT_SUFFIX
-from solver.provenance import source_text
+from solver.provenance import is_estimate, source_text
 from solver.setting import Setting
 from solver.spread import P90_Z
-from solver.units import HOUR, MONTH_HOURS
+from solver.units import DAY, HOUR, MONTH_HOURS
 
 if TYPE_CHECKING:
     from solver.catalog.schema import StorageTier
@@ -154,7 +159,34 @@ def _prices(setting: Setting, option: Option, tier: StorageTier) -> list[Message
         )
     if tier.usd_per_gb_month is None:
         found.append(note("warning.storage-price-unknown", tier=tier.name))
+    return [*found, *_price_ages(setting, option, tier)]
+
+
+def _price_ages(setting: Setting, option: Option, tier: StorageTier) -> list[Message]:
+    """Prices that are older than the scenario wants them, at least so many days."""
+    scenario, offer = setting.scenario, option.offer
+    priced: dict[str, list[str]] = {
+        "servers": [offer.as_of] if offer.usd_per_node_hour else [],
+        "storage": [tier.as_of] if tier.usd_per_gb_month else [],
+        "egress": _egress_dates(setting, offer.region),
+    }
+    found = []
+    for what, dates in priced.items():
+        ages = [(age_days(as_of, scenario.start_date) or 0, as_of) for as_of in dates]
+        days, as_of = max(ages, default=(0, ""))
+        if days * DAY > scenario.limits.price_age_s:
+            name = sentence(f"priced.{what}")
+            found.append(note("warning.price-age", what=name, as_of=as_of, days=days))
     return found
+
+
+def _egress_dates(setting: Setting, region: str) -> list[str]:
+    """Dates of the prices of bringing the data set to a region."""
+    origin = setting.scenario.data.location
+    if origin is None or origin == region:
+        return []
+    steps = egress_steps(setting.catalog, origin, region)
+    return [step.as_of for step in steps if step.usd_per_gb]
 
 
 def _physics(setting: Setting, option: Option, one: CandidateTable) -> list[Message]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from solver.hardware import calibration_for
 from solver.performance.efficiency import attained
 from solver.plan import Message
+from solver.provenance import is_estimate
 from solver.spread import (
     LAUNCH_BOUND_MFU,
     P90_Z,
@@ -27,13 +28,7 @@ if TYPE_CHECKING:
     from solver.performance.inputs import Hardware
     from solver.setting import Setting
 
-__all__ = ["PredictedSteps", "is_estimate"]
-
-
-def is_estimate(source: str) -> bool:
-    """Whether a figure was not read by its source but known or guessed."""
-    words = source.lower()
-    return words.startswith("memory") or "estimate" in words
+__all__ = ["PredictedSteps"]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ The keys are the public contract, described in docs/json.md.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
 from math import isfinite
 from typing import Any
@@ -15,6 +15,7 @@ from solver.errors import InternalError, Issue
 from solver.plan import SCHEMA_VERSION, PlanResult
 
 __all__ = [
+    "check_as_json",
     "errors_as_json",
     "fields_as_json",
     "object_as_json",
@@ -47,6 +48,19 @@ def errors_as_json(issues: Iterable[Issue]) -> str:
     """Return the faults of an input, or a bug of ours, told as issues."""
     errors = [issue.as_dict() for issue in issues]
     return _dump({"ok": False, "schema_version": SCHEMA_VERSION, "errors": errors})
+
+
+def check_as_json(
+    errors: Iterable[Issue], warnings: Iterable[Issue], checked: Mapping[str, int]
+) -> str:
+    """Return what the checks of a catalog found; ``ok``: no error is among it."""
+    found = [issue.as_dict() for issue in errors]
+    data = {
+        "errors": found,
+        "warnings": [issue.as_dict() for issue in warnings],
+        "checked": dict(checked),
+    }
+    return _dump({"ok": not found, "schema_version": SCHEMA_VERSION, **data})
 
 
 def _dump(data: dict[str, Any]) -> str:

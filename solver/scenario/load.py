@@ -14,6 +14,7 @@ from datetime import date
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from solver import dates
 from solver.catalog.load import Catalog
 from solver.catalog.schema import Architecture
 from solver.errors import InputError, InternalError, shown_path
@@ -110,7 +111,7 @@ def resolve_scenario(
     InputError
         Everything that is wrong with it.
     """
-    today = date.today() if today is None else today
+    today = dates.today() if today is None else today
     reading = Reading(scenario_source(source), catalog, today)
     _attach_offers(reading, base)
     add_offers(reading, added or AddedOffers())
@@ -148,6 +149,7 @@ def resolve_scenario(
             gap=file.limits.gap,
             workers=file.limits.workers,
             seed=file.limits.seed,
+            price_age_s=file.limits.price_age,
         ),
         start_date=today,
         quotas=quotas,

@@ -290,6 +290,7 @@ Rate = Annotated[
 ]
 Hours = Annotated[float, Written(_seconds("hours"), ("4 hours",))]
 PositiveSeconds = Annotated[float, Written(_positive(_seconds("s")), ("60 s", 60))]
+PositiveDays = Annotated[float, Written(_positive(_seconds("days")), ("180 days", 180))]
 When = Annotated[date | float, Written(_when, ("30 days", "2027-03-31"))]
 Day = Annotated[date, Written(_day, ("2027-03-31",), ("string",))]
 Bytes = Annotated[

@@ -133,6 +133,8 @@ class Limits:
     gap: float = 0.0
     workers: int = 1
     seed: int = 0
+    price_age_s: float = 180 * 86_400.0
+    """Age from which a plan warns of its prices."""
 
 
 @dataclass(frozen=True, slots=True)

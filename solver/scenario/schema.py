@@ -37,6 +37,7 @@ from solver.scenario.quantities import (
     GigabytesPerSecond,
     Hours,
     NodeCount,
+    PositiveDays,
     PositiveSeconds,
     PositiveWhole,
     Rate,
@@ -55,6 +56,7 @@ from solver.scenario.quantities import (
 )
 from solver.scenario.spec import AnyOf, Form, Names, Spec, Spelled
 from solver.scenario.supply_schema import OfferSpec, PriceSpec, QuotaSpec
+from solver.units import DAY
 
 Method = Literal["full", "lora", "qlora"]
 Start = Literal["scratch", "checkpoint"]
@@ -363,7 +365,7 @@ class OverheadsSpec(Spec):
 
 
 class LimitsSpec(Spec):
-    """How long and how hard to search."""
+    """How long and how hard to search, and how old prices may be."""
 
     time: PositiveSeconds = 60.0
     """Time limit of the search; a bare number is seconds. Default: 60 s."""
@@ -373,6 +375,9 @@ class LimitsSpec(Spec):
     """Threads of the solver. Default: 1, which is reproducible."""
     seed: Seed = 0
     """Seed of the solver. Default: 0."""
+    price_age: PositiveDays = 180.0 * DAY
+    """Age from which a plan warns of its prices; a bare number is days. Default: 180
+    days."""
 
 
 class ScenarioFile(Spec):

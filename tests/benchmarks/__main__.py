@@ -15,7 +15,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tests.benchmarks.registry import BARE_IMPORT, BENCHMARKS, Benchmark
+from tests.benchmarks.registry import (
+    BARE_IMPORT,
+    BENCHMARKS,
+    CATALOG_LOAD_S,
+    Benchmark,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -92,6 +97,20 @@ def show(benchmark: Benchmark, repeats: int, bare: Run) -> None:
     )
 
 
+def show_catalog(repeats: int) -> None:
+    """Print how long the catalog takes: all of it, and a list that needs one part."""
+    command = ("-m", "tests.benchmarks.catalog_load")
+    runs = [json.loads(run(*command).output) for _ in range(repeats)]
+    parts = {part: min(seconds[part] for seconds in runs) for part in runs[0]}
+    whole = min(sum(seconds.values()) for seconds in runs)
+    print("\nthe catalog")
+    for part, seconds in parts.items():
+        print(line(f"  {part}", seconds))
+    print(line("  every part", whole, CATALOG_LOAD_S))
+    listing = least(repeats, "-m", "solver", "catalog", "list", "gpus")
+    print(line("  catalog list gpus", listing.wall_s))
+
+
 def line(label: str, seconds: float, allowed_s: float | None = None) -> str:
     """Return a line with a time and, where there is one, its limit."""
     limit = "" if allowed_s is None else f"   (allowed {allowed_s:.3f} s)"
@@ -112,6 +131,8 @@ def main() -> None:
     print(line("bare import", bare.wall_s))
     print(line("bare import, CPU", bare.cpu_s))
     print(line("gpuplan --help", least(asked.repeats, "-m", "solver", "--help").wall_s))
+    if not asked.scenario:
+        show_catalog(asked.repeats)
     for benchmark in BENCHMARKS:
         if not asked.scenario or benchmark.scenario in asked.scenario:
             show(benchmark, asked.repeats, bare)

@@ -3,9 +3,12 @@
 import subprocess
 import sys
 
+import pytest
+
+from solver.catalog.load import PARTS
 from solver.scenario.gallery import shipped_names
-from tests.benchmarks.__main__ import ROOT
-from tests.benchmarks.registry import BENCHMARKS
+from tests.benchmarks.__main__ import ROOT, show_catalog
+from tests.benchmarks.registry import BENCHMARKS, CATALOG_LOAD_S
 
 PHASES = ("import", "catalog load", "scenario load", "candidates", "solve", "report")
 
@@ -35,3 +38,12 @@ def test_one_command_prints_the_phases() -> None:
     assert done.returncode == 0, done.stderr
     for phase in (*PHASES, "whole process", "peak memory", "bare import"):
         assert phase in done.stdout
+
+
+def test_the_catalog_is_timed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Tests that each part of the catalog has its line, and the whole its limit."""
+    show_catalog(repeats=1)
+    printed = capsys.readouterr().out
+    for part in (*PARTS, "calibration", "catalog list gpus"):
+        assert f"  {part} " in printed
+    assert f"(allowed {CATALOG_LOAD_S:.3f} s)" in printed

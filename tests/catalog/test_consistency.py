@@ -62,6 +62,31 @@ DEFECTS = [
         "3:1",
     ),
     (
+        "gpus/small-b.yaml",
+        "fp8_tflops: 2000",
+        "fp8_tflops: 20000",
+        "impossible-value",
+        "11:13",
+    ),
+    ("servers.csv", "nvswitch,300,8", "nvswitch,900,8", "impossible-value", "2:41"),
+    (
+        "intra_node.yaml",
+        "efficiency: 0.75",
+        "efficiency: 0.75, bus_8_gb_per_s: 9999",
+        "impossible-value",
+        "2:93",
+    ),
+    (
+        "failure_rates.csv",
+        "0.00001,0.0001",
+        "0.001,0.0001",
+        "impossible-value",
+        "2:26",
+    ),
+    ("failure_rates.csv", "0.0001,made", "0.00001,made", "impossible-value", "2:34"),
+    ("failure_rates.csv", ",0.0004,", ",,", "impossible-value", "3:27"),
+    ("gpus/small-a.yaml", 'as_of: "2026-01"', "as_of: 2026-13", "missing-date", "14:8"),
+    (
         "offers/acme.csv",
         "island,8x-small-b,spot,12",
         "east,8x-small-b,spot,24",
@@ -128,7 +153,7 @@ def test_prices_far_from_their_peers_are_told(tmp_path):
 def test_every_check_is_named_after_a_problem():
     """Tests that checks are found by their names, and that warnings are few."""
     assert all(check.__name__.startswith("check_") for check in CHECKS)
-    assert len(WARNINGS) == 2
+    assert len(WARNINGS) == 7
 
 
 def test_own_folders_are_checked_and_the_shipped_one_is_not(tmp_path: Path) -> None:

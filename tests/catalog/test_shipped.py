@@ -1,12 +1,14 @@
 """Tests that the shipped catalog is whole and fits together."""
 
 from collections import Counter
+from datetime import date
 
 import pytest
 
 from solver.catalog.consistency import WARNINGS, check_catalog
 from solver.catalog.load import PARTS, load_catalog
 from solver.catalog.names import compact
+from solver.catalog_view.checks import agrees_with_published, check_whole_catalog
 from solver.performance.transformer import parameters
 from solver.physics_inputs import shape_of
 
@@ -58,6 +60,17 @@ def test_entries_fit_together():
         "price-outlier": 18,
         "spot-not-cheaper": 7,
     }
+
+
+def test_the_whole_catalog_has_no_error():
+    """Tests that `gpuplan catalog check` finds no error in what is shipped."""
+    report = check_whole_catalog(CATALOG, date(2026, 11, 30))
+    assert [str(issue) for issue in report.errors] == []
+    assert report.checked.keys() == PARTS.keys()
+    codes = {issue.code for issue in report.warnings}
+    assert codes <= WARNINGS
+    wrong_counts = {i.where for i in report.warnings if i.code == "parameter-count"}
+    assert len(wrong_counts) == len(OTHER_COUNT)
 
 
 def test_every_offer_leads_to_a_gpu_and_a_region():
@@ -165,15 +178,6 @@ def test_no_coordinates_and_no_unnamed_countries():
     }
 
 
-def _agrees(count_b, reported_b):
-    """Whether a count is within 0.5 % of a published one, or rounds to it."""
-    text = repr(reported_b).removesuffix(".0")
-    decimals = len(text.partition(".")[2])
-    half = 0.5 * 10**-decimals
-    near = abs(count_b - reported_b) <= 0.005 * reported_b
-    return near or abs(count_b - reported_b) <= half + 1e-9
-
-
 def test_parameter_counts_are_the_published_ones():
     """Tests that our formula counts every model as its publisher does."""
     apart, checked = set(), 0
@@ -181,10 +185,13 @@ def test_parameter_counts_are_the_published_ones():
         if entry.reported_params_b is not None:
             checked += 1
             count = parameters(shape_of(entry))
-            if not _agrees(count.total / 1e9, entry.reported_params_b):
+            if not agrees_with_published(count.total / 1e9, entry.reported_params_b):
                 apart.add(entry.id)
                 other = OTHER_COUNT[entry.id](count) / 1e9
-                assert _agrees(other, entry.reported_params_b), (entry.id, other)
+                assert agrees_with_published(other, entry.reported_params_b), (
+                    entry.id,
+                    other,
+                )
     assert checked == 97
     assert apart == set(OTHER_COUNT)
 

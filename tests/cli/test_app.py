@@ -234,6 +234,7 @@ def test_options_reach_the_planner(
     """Tests that every option of solve gets to where it is used."""
     model = tmp_path / "model.txt"
     limits = ["--time-limit", "5", "--gap", "1%", "--workers", "2", "--seed", "7"]
+    limits += ["--max-price-age", "90 days"]
     others = ["--set", "a.b=1", "--export-model", model, "--log"]
     ran = run(capsys, "solve", "any", *limits, *others)
     assert ran.status == 0
@@ -244,6 +245,7 @@ def test_options_reach_the_planner(
         "--gap": ("limits.gap", "1%"),
         "--workers": ("limits.workers", 2),
         "--seed": ("limits.seed", 7),
+        "--max-price-age": ("limits.price_age", "90 days"),
     }
     assert answers["options"]["export_model"] == model
     answers["options"]["log"]("a line of the log")

@@ -8,8 +8,8 @@ import pytest
 
 from solver.messages.en import MESSAGES
 from solver.plan import Plan
-from solver.planning.prediction_notes import is_estimate
 from solver.planning.single_job import plan_job
+from solver.provenance import is_estimate
 from tests.planning.jobs import A100, H100, catalog, job
 
 QUIET: dict[str, Any] = {**A100, "ram_gb": 2048}
@@ -26,6 +26,7 @@ FAR: dict[str, Any] = {
     "constraints": {"gpus": {"min": 3200}, "parallelism": {"tp": 1}},
     "workload": {"global_batch_size": 3200},
 }
+OCI = {"constraints": {"providers": ["oci"]}}
 
 Keys = dict[str, Any]
 
@@ -144,6 +145,11 @@ CASES: list[tuple[str, Keys, Keys]] = [
     ),
     ("term", own({**QUIET, "min_term": "30 days"}), own(QUIET)),
     ("term-passed", own({**QUIET, "min_term": "1 hours"}), own(QUIET)),
+    (
+        "price-age",
+        own({}, offers=[], **OCI, limits={"price_age": "1 day"}),
+        own({}, offers=[], **OCI, limits={"price_age": "9000 days"}),
+    ),
     ("host-unknown", own({**QUIET, "ram_gb": None}), own(QUIET)),
     # 8 cards of 80 GB: 1.5 times is 960 GB
     ("host-ram", own({**QUIET, "ram_gb": 959}), own({**QUIET, "ram_gb": 960})),
@@ -168,6 +174,31 @@ def test_every_warning_has_a_case() -> None:
 def test_a_plain_plan_warns_of_nothing() -> None:
     """Tests that all known, measured and stated leaves nothing to say."""
     assert warned(**own(QUIET)) == set()
+
+
+def test_old_prices_are_told_by_what_they_are_of() -> None:
+    """Tests that servers, storage and egress each have the age of their own price."""
+    keys = own(
+        {},
+        offers=[],
+        **OCI,
+        data={"location": "aws/us-east-1"},
+        limits={"price_age": 1},
+    )
+    found = {
+        message.values["what"]: message
+        for message in plan_of(**keys).warnings
+        if message.id == "warning.price-age"
+    }
+    assert {"the servers", "moving the data"} <= found.keys()
+    for message in found.values():
+        assert message.values["days"] > 1
+        assert f"{message.values['days']:,} days old" in message.text
+
+
+def test_prices_of_today_are_not_old() -> None:
+    """Tests that offers of one's own are as new as the scenario."""
+    assert warned(**own(QUIET, limits={"price_age": "1 hour"})) == set()
 
 
 def test_owned_nodes_are_not_asked_for() -> None:

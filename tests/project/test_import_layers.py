@@ -11,12 +11,13 @@ import pytest
 from tests.project.source import ROOT, module_name, python_files, tree_of
 
 LAYERS: list[set[str]] = [
-    {"errors", "files", "ranges", "units", "resources"},
+    {"dates", "errors", "files", "ranges", "units", "resources"},
     {"messages", "plan", "provenance", "yaml_source"},
     {"rules", "catalog", "scenario"},
     {"performance", "cost"},
     {
         "candidates",
+        "catalog_view",
         "hardware",
         "layout_space",
         "options",

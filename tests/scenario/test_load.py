@@ -164,8 +164,9 @@ def test_a_name_may_be_spelled_loosely() -> None:
     )
 
 
-def test_today_is_the_day_of_the_call() -> None:
+def test_today_is_the_day_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests the default start of the plan."""
+    monkeypatch.delenv("GPUPLAN_TODAY")
     before = date.today()
     scenario = load_scenario("quickstart-7b", shipped_catalog())
     assert before <= scenario.start_date <= date.today()

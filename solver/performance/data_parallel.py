@@ -180,14 +180,17 @@ def exposed_s(
     accumulation: Any,
     stack: Stack,
 ) -> FloatArray:
-    """Seconds of collectives that compute does not hide, of one step, (n,)."""
+    """Seconds of collectives that compute does not hide, of one step, (n,).
+
+    A second of compute hides one collective at most: what is sent once a step and what
+    each micro-batch sends share the same compute.
+    """
     dp, fsdp = stack.dp_exposed, stack.fsdp_exposed
-    late = np.maximum(0.0, once_s - STEP_HIDDEN * micro_batch_s)
-    step = dp * once_s + (1.0 - dp) * late
-    each = fsdp * each_s + np.maximum(
-        0.0, (1.0 - fsdp) * each_s - MICRO_BATCH_HIDDEN * micro_batch_s
-    )
-    return np.asarray(step + accumulation * each)
+    once = (1.0 - dp) * np.minimum(once_s, STEP_HIDDEN * micro_batch_s)
+    each = np.minimum((1.0 - fsdp) * each_s, MICRO_BATCH_HIDDEN * micro_batch_s)
+    most = MICRO_BATCH_HIDDEN * accumulation * micro_batch_s
+    hidden = np.minimum(once + accumulation * each, most)
+    return np.asarray(once_s + accumulation * each_s - hidden)
 
 
 def optimizer_s(

@@ -33,7 +33,7 @@ def framework_of(catalog: Catalog, framework_id: str) -> Framework:
     values = {
         f.name: getattr(entry, f.name)
         for f in fields(Framework)
-        if f.name not in ("name", "base_bytes")
+        if f.name not in ("name", "base_bytes") and f.name in type(entry).model_fields
     }
     return Framework(name=framework_id, base_bytes=entry.base_gib * GIB, **values)
 

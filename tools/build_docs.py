@@ -267,7 +267,8 @@ def accuracy_page() -> str:
     columns = ("rows", "groups", "mean", "median")
     blocks += ["## Regret", _accuracy_text("regret"), _table(columns, regret)]
     blocks += ["## Sources left out of the fit", _accuracy_text("left_out")]
-    blocks += [_left_out()]
+    blocks += [_left_out(), _accuracy_text("left_out_memory")]
+    blocks += [_left_out_memory()]
     blocks += ["## Where it falls short", _accuracy_text("short")]
     return "\n\n".join(blocks) + "\n"
 
@@ -299,20 +300,34 @@ def _percent(share: float) -> str:
 
 def _left_out(names: Iterable[str] | None = None) -> str:
     """Return the errors on sources left out of the fit; all rows, or those named."""
-    import yaml
-
-    text = (ROOT / "catalog/measurements/left_out.yaml").read_text(encoding="utf-8")
-    left = yaml.safe_load(text)
+    left = _errors("left_out.yaml")
     rows = [
-        (
-            name,
-            f"{v['n']}",
-            *map(_tenth, (v["mean"], v["median"], v["bias"])),
-            f"{v['below_p90']} %",
-        )
-        for name, v in ((n, left[n]) for n in names or left)
+        (name, *_error_cells(left[name]), f"{left[name]['below_p90']} %")
+        for name in names or left
     ]
     return _table(("rows", "n", "mean", "median", "bias", "below P90"), rows)
+
+
+def _left_out_memory() -> str:
+    """Return the errors of peak memory on what was left out of the fit."""
+    left = _errors("left_out_memory.yaml")
+    rows = [(name, *_error_cells(errors)) for name, errors in left.items()]
+    return _table(("rows", "n", "mean", "median", "bias"), rows)
+
+
+def _errors(name: str) -> dict[str, dict[str, float]]:
+    """Return a table of errors that a fit wrote."""
+    import yaml
+
+    path = ROOT / "catalog" / "measurements" / name
+    found: dict[str, dict[str, float]] = yaml.safe_load(path.read_text("utf-8"))
+    return found
+
+
+def _error_cells(errors: Mapping[str, float]) -> tuple[str, ...]:
+    """Return number, mean, median and bias of one row of such a table."""
+    told = map(_tenth, (errors["mean"], errors["median"], errors["bias"]))
+    return (f"{errors['n']:,}", *told)
 
 
 README_ROWS = ("tuned, dense", "tuned, MoE", "tuned, Blackwell", "plain stacks")

@@ -6,8 +6,10 @@ Rules, each listed among the row's assumptions where it is used:
 - sequence parallelism is on with TP in nanotron, torchtitan and Megatron after 2022
 - ZeRO: 1 in Megatron after 2021 (0 before), 3 on several GPUs elsewhere, none for
   adapters; ZeRO below 3 is 2 under torchtitan's pipeline
-- recomputation: full in Megatron up to 2022, LLaMA-Factory, torchtune and axolotl,
-  none elsewhere
+- recomputation: full in Megatron up to 2022, LLaMA-Factory, torchtune, axolotl and TRL,
+  and for QLoRA with Hugging Face's Trainer (PEFT turns it on); none elsewhere
+- a model that Hugging Face's device_map spreads over the GPUs is a pipeline with one
+  micro-batch in flight
 - virtual stages: in Megatron after 2022 as many as layers divide by, else 1
 - experts are divided by TP as in Megatron's default, but for Megatron-Bridge
 - micro-batch: 1 with a pipeline, else up to 8,192 tokens; batch: one micro-batch a
@@ -80,12 +82,19 @@ def layout_from(
     """
     n_gpus = gpus_of(row, taken)
     tp, pp, cp = (_degree(row, name, taken) for name in DEGREES)
+    spread = pp == 1 and "device_map" in row.words("note")
+    if spread:
+        pp = n_gpus // (tp * cp)
+        taken.take("pp", f"{pp}: layers spread over the GPUs")
     dp = _data_parallel(row, n_gpus, tp * pp * cp, taken)
     gpus = tp * pp * cp * dp
     micro, accumulation, scale = _batch(row, dp, pp, sequence_length, taken)
     if framework.name == "torchtitan" and pp > 1:
-        micro, accumulation = 1, micro * accumulation
-        taken.take("mbs", "1: torchtitan names the batch of a replica")
+        count = min(micro, pp)
+        micro, accumulation = micro // count, count * accumulation
+        taken.take("mbs", f"{micro}: torchtitan divides a replica's batch by pp")
+    if spread:
+        accumulation, scale = 1, scale * accumulation
     zero = _zero_stage(row, framework, method, year, pp, dp * cp, taken)
     ep = min(row.whole("ep") or 1, max(shape.n_experts, 1), tp * cp * dp)
     etp = _expert_tensor_parallel(row, framework, shape, tp, ep, gpus // pp, taken)
@@ -105,7 +114,7 @@ def layout_from(
         "zero_stage": zero,
         "shard_degree": dp * cp if zero else 1,
         "sequence_parallel": int(_sequence_parallel(row, framework, year, tp, taken)),
-        "recompute": RECOMPUTE.index(_recompute(row, framework, year, taken)),
+        "recompute": RECOMPUTE.index(_recompute(row, framework, method, year, taken)),
     }
     return FilledLayout(columns, scale)
 
@@ -170,7 +179,11 @@ def _zero_stage(
     known = {"fsdp": 3, "0": 0, "1": 1, "2": 2, "3": 3}
     known |= {f"{stage}.0": stage for stage in range(4)}
     if text in known:
-        return known[text]
+        stage = known[text]
+        if framework.name == "torchtitan" and pp > 1 and stage == 3:
+            stage = 2
+            taken.take("zero_stage", "2: weights stay gathered under a pipeline")
+        return stage
     if framework.name in ("megatron", "nanotron"):
         old = year is not None and year <= OLDEST_MEGATRON
         stage = 0 if old or ranks == 1 or framework.name == "nanotron" else 1
@@ -221,7 +234,11 @@ def _sequence_parallel(
 
 
 def _recompute(
-    row: TableRow, framework: Framework, year: float | None, taken: Assumptions
+    row: TableRow,
+    framework: Framework,
+    method: str,
+    year: float | None,
+    taken: Assumptions,
 ) -> str:
     """none, selective or full."""
     text = row.words("recompute").strip()
@@ -230,9 +247,11 @@ def _recompute(
             if text != name:
                 taken.take("recompute", name)
             return name
-    always = ("llama-factory", "torchtune", "axolotl")
+    always = ("llama-factory", "torchtune", "axolotl", "trl")
     old = framework.name == "megatron" and year is not None and year <= OLD_MEGATRON
-    full = old or any(word in row.words("framework") for word in always)
+    quantised = method == "qlora" and framework.name == "hf-trainer"
+    told = any(word in row.words("framework") for word in always)
+    full = old or quantised or told
     taken.take("recompute", "full" if full else "none")
     return "full" if full else "none"
 

@@ -21,6 +21,8 @@ class Measured:
 
     step_time_s: float | None = None
     peak_memory_gib: float | None = None
+    reserved: bool = False
+    """Whether the peak is of reserved memory, not of what was allocated of it."""
     fits: bool | None = None
     gpu_hours: float | None = None
 

@@ -50,7 +50,10 @@ def measured_in(row: TableRow) -> Measured:
         fits = True
     if step is None and memory is None and fits is None:
         raise SkippedRowError(_why_nothing(row))
-    return Measured(step_time_s=step, peak_memory_gib=memory, fits=fits)
+    reserved = row.words("memory_kind").startswith(("reserved", "nvidia"))
+    return Measured(
+        step_time_s=step, peak_memory_gib=memory, reserved=reserved, fits=fits
+    )
 
 
 def _why_nothing(row: TableRow) -> str:
@@ -93,8 +96,14 @@ def job_from(
         optimizer=optimizer_of(catalog, optimizer),
         lora_rank=rank,
         lora_targets=targets,
+        trains_ends=method != "full" and _trains_ends(row),
         moe_imbalance=BALANCED,
     )
+
+
+def _trains_ends(row: TableRow) -> bool:
+    """Whether a remark says that embedding and head train beside the adapters."""
+    return bool(re.search(r"lora \(emb\)|modules_to_save", row.words("note")))
 
 
 def _lora_targets(row: TableRow) -> tuple[str, ...]:

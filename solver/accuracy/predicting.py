@@ -9,12 +9,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from solver.accuracy.cases import Case
-from solver.performance.inputs import Layouts
+from solver.performance.inputs import Layouts, Memory
 from solver.performance.memory import peak_memory
 from solver.performance.step_time import mfu, step_time
 from solver.units import GIB
 
 __all__ = ["Prediction", "predict"]
+
+PRINT_FIRST_STAGE = ("nanotron",)
+"""Classes whose printed peak is that of the first rank, on the first stage."""
 
 
 @dataclass
@@ -25,8 +28,11 @@ class Prediction:
     parts_s: Mapping[str, float] = field(default_factory=dict)
     measured_mfu: float | None = None
     peak_memory_gib: float | None = None
+    """What the run would print."""
     other_memory_gib: float | None = None
     """With sequence parallelism the other way, where the row does not say."""
+    needed_memory_gib: float | None = None
+    """What the card must have: of the fullest stage, fragmentation included."""
 
 
 def predict(cases: Sequence[Case]) -> list[Prediction]:
@@ -93,13 +99,24 @@ def _predict_memory(cases: list[Case], found: list[Prediction]) -> None:
     other = layouts.with_columns(
         sequence_parallel=(layouts.tp > 1) & ~layouts.sequence_parallel
     )
-    peak = peak_memory(
-        one.shape, one.job, one.framework, layouts, fused_attention=fused
-    ).total
-    peak_other = peak_memory(
-        one.shape, one.job, one.framework, other, fused_attention=fused
-    ).total
+    first = one.framework.name in PRINT_FIRST_STAGE
+
+    def peak(rows: Layouts, *, printed: bool) -> Memory:
+        return peak_memory(
+            one.shape,
+            one.job,
+            one.framework,
+            rows,
+            fused_attention=fused,
+            first_stage_only=printed and first,
+        )
+
+    needed = peak(layouts, printed=False).total
+    as_assumed, the_other_way = (peak(rows, printed=True) for rows in (layouts, other))
     for i, (case, prediction) in enumerate(zip(cases, found, strict=True)):
-        prediction.peak_memory_gib = float(peak[i] / GIB)
+        kind = "total" if case.measured.reserved else "allocated"
+        prediction.needed_memory_gib = float(needed[i] / GIB)
+        prediction.peak_memory_gib = float(getattr(as_assumed, kind)[i] / GIB)
         if "sp" in case.assumed:
-            prediction.other_memory_gib = float(peak_other[i] / GIB)
+            size = getattr(the_other_way, kind)[i]
+            prediction.other_memory_gib = float(size / GIB)

@@ -173,6 +173,7 @@ def _family(case: Case, prediction: Prediction) -> str:
 
 def _memory_outcome(case: Case, prediction: Prediction, peak_gib: float) -> Outcome:
     measured = case.measured.peak_memory_gib
+    needed_gib = prediction.needed_memory_gib or peak_gib
     name = "sp stated or without effect"
     if prediction.other_memory_gib is not None:
         name = "sp not stated"
@@ -185,7 +186,8 @@ def _memory_outcome(case: Case, prediction: Prediction, peak_gib: float) -> Outc
         metric="memory",
         unit="GiB",
         measured=measured,
-        predicted=peak_gib,
+        predicted=peak_gib if measured else needed_gib,
+        needed=needed_gib,
         quality=case.quality,
         labels=_labels(case, name),
         assumed=case.assumed,

@@ -69,6 +69,8 @@ class Outcome:
     mfu: float | None = None
     """Measured model FLOP/s over the peak."""
     capacity: float | None = None
+    needed: float | None = None
+    """What the card must have, in measurements of memory; None: as predicted."""
     fits: bool | None = None
     """Whether it ran, in measurements of memory."""
     choice: tuple[object, ...] = ()
@@ -88,7 +90,8 @@ class Outcome:
         """fits, tight or impossible, in measurements of memory."""
         if self.capacity is None:
             return None
-        share = self.predicted / self.capacity
+        needed = self.predicted if self.needed is None else self.needed
+        share = needed / self.capacity
         if share <= FITS_BELOW:
             return "fits"
         return "tight" if share <= 1.0 else "impossible"
@@ -109,6 +112,7 @@ class Outcome:
             "mfu": self.mfu,
             "fits": self.fits,
             "verdict": self.verdict,
+            "needed": self.needed,
             "capacity": self.capacity,
             "parts": dict(self.parts),
             "assumed": dict(self.assumed),

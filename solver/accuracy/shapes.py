@@ -153,9 +153,15 @@ def _noted(
         )
         taken.take("attention", "latent, of DeepSeek-V3")
     leading = re.search(r"first (\d+) layers? dense", text)
-    if leading and shape.is_moe and not shape.first_dense_layers:
-        dense = min(int(leading[1]), shape.layers - 1)
+    both = re.search(r"\b(\d+) dense \+ \d+ moe layers", text)
+    told = both or (None if shape.first_dense_layers else leading)
+    if told and shape.is_moe:
+        dense = min(int(told[1]), shape.layers - 1)
         shape = replace(shape, first_dense_layers=dense)
+    shared = re.search(r"shared expert ffn (\d+)", text)
+    if shared and shape.moe_ffn and not shape.shared_experts:
+        count = max(1, round(int(shared[1]) / shape.moe_ffn))
+        shape = replace(shape, shared_experts=count)
     if "every 2nd layer" in text and shape.is_moe:
         shape = replace(shape, moe_layer_freq=2)
     return shape

@@ -43,8 +43,9 @@ __all__ = [
 OLD_STACK_YEAR = 2022
 """Of Megatron-DeepSpeed runs without a year: BLOOM, Lucie, vTrain."""
 
-FUSED_LOSS_BYTES = 4.2
-"""Bytes a logit of a fused cross-entropy kernel (Triton)."""
+FUSED_LOSS_BYTES = 8.0
+"""Bytes a logit of a fused cross-entropy kernel (Triton): 16-bit logits, their fp32
+copy, whose place the gradient takes, and the gradient in 16 bits."""
 
 _PRECISIONS = (
     ("nvfp4", "nvfp4"),
@@ -179,7 +180,9 @@ class Traits:
 
     fused_attention: float | None = None
     logit_bytes: float | None = None
-    residual_bytes: float | None = None
+    qlora_ends_bytes: float | None = None
+    offloads_shards: bool = False
+    offloads_inputs: bool = False
     launch_blocking: bool = False
 
 
@@ -191,6 +194,7 @@ def traits_of(row: TableRow) -> Traits:
         fused = 1.0
     elif "eager" in attention:
         fused = 0.0
+    keeps_ends = "accelerated-peft" in text or "unsloth" in text
     logit_bytes = None
     if "liger" in text or "chunked" in text or "unsloth" in text:
         logit_bytes = 0.0
@@ -199,7 +203,9 @@ def traits_of(row: TableRow) -> Traits:
     return Traits(
         fused_attention=fused,
         logit_bytes=logit_bytes,
-        residual_bytes=2.0 if "amp flag=false" in text else None,
+        qlora_ends_bytes=2.0 if keeps_ends else None,
+        offloads_shards="cpu param offload" in text or "cpu offload" in text,
+        offloads_inputs="unsloth" in text,
         launch_blocking="cuda_launch_blocking=1" in text,
     )
 
@@ -214,10 +220,12 @@ def framework_as_ran(
         constants["fused_attention"] = traits.fused_attention
     if traits.launch_blocking:
         constants["launch_blocking"] = 1.0
-    logits, residual = traits.logit_bytes, traits.residual_bytes
+    logits, ends = traits.logit_bytes, traits.qlora_ends_bytes
     return replace(
         base,
         constants=constants,
         logit_bytes=base.logit_bytes if logits is None else logits,
-        residual_bytes=base.residual_bytes if residual is None else residual,
+        qlora_ends_bytes=base.qlora_ends_bytes if ends is None else ends,
+        offloads_shards=traits.offloads_shards,
+        offloads_inputs=traits.offloads_inputs,
     )

@@ -408,6 +408,8 @@ class FrameworkEntry(Entry):
     pipeline_fill: bool = False
     shares_tied_embeddings: bool = True
     stages_by_cost: bool = False
+    whole_tensors: bounds.Factor = 4.0
+    qlora_ends_bytes: bounds.ParameterBytes = 2.0
     default_optimizer: str = "adamw"
     constants: dict[str, Annotated[float, Bounds(0, 1e6)]] = {}
 

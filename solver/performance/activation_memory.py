@@ -30,8 +30,8 @@ def activation_bytes_per_layer(
     recompute: str = "none",
     fused_attention: bool = True,
     gated_tensors: float = 4,
+    whole_tensors: float = 4,
     element_bytes: float = 2,
-    residual_bytes: Any = None,
     moe_layer: bool = False,
     moe_imbalance: float = 1.0,
 ) -> Any:
@@ -40,13 +40,14 @@ def activation_bytes_per_layer(
     Parameters
     ----------
     recompute
-        'selective' drops the attention scores, 'full' all but the layer's input.
+        'selective' drops the attention scores, 'full' all but the layer's input;
+        'gradients' counts the gradients that are alive at once in backward instead.
     fused_attention
         A flash-attention kernel keeps no scores.
     gated_tensors
         ffn-wide tensors of a gated MLP: 4 eager, 3 with a fused kernel.
-    residual_bytes
-        Bytes an element of the residual stream (default: ``element_bytes``).
+    whole_tensors
+        Hidden-wide tensors that stay whole without sequence parallelism, of 4.
     etp
         Expert TP (default: TP); only for a mixture layer.
     moe_imbalance
@@ -54,17 +55,19 @@ def activation_bytes_per_layer(
 
     Notes
     -----
-    Without sequence parallelism the h-wide inputs of norms and blocks are kept whole
-    on every tensor-parallel rank; all other tensors are divided.
+    Without sequence parallelism h-wide inputs of norms and blocks are kept whole on
+    every tensor-parallel rank, all four of them in Megatron; all else is divided.
     """
     tokens = micro_batch * (sequence / cp)
     whole = np.where(sequence_parallel, tp, 1) if np.ndim(tp) or tp != 1 else 1
     if recompute == "full":
-        size = element_bytes if residual_bytes is None else residual_bytes
-        return tokens * (size * shape.hidden) / whole
+        return tokens * (element_bytes * shape.hidden) / whole
+    if recompute == "gradients":
+        width = _wide_gradients(shape, moe_layer=moe_layer, imbalance=moe_imbalance)
+        return tokens * (element_bytes * width) / tp
     h, e = shape.hidden, element_bytes
-    outer = 4 * e * h + (2 * h if shape.dropout else 0)
-    inner = e * _attention_elements(shape, tp)
+    outer = whole_tensors * e * h + (2 * h if shape.dropout else 0)
+    inner = e * ((4 - whole_tensors) * h + _attention_elements(shape, tp))
     if recompute == "none" and not fused_attention:
         # softmax's result; with dropout its mask and what is left of it too
         scores = e + (1 + e if shape.dropout else 0)
@@ -79,6 +82,21 @@ def activation_bytes_per_layer(
     dispatched = 2 * e * copies * h
     gathered = tp / (tp if etp is None else etp)
     return tokens * (outer / whole + (inner + experts) / tp + dispatched / gathered)
+
+
+def _wide_gradients(
+    shape: TransformerShape, *, moe_layer: bool, imbalance: float
+) -> float:
+    """ffn-wide elements a token by which backward of an MLP exceeds its activations.
+
+    Behind a gated activation the gradients of both factors exist beside them, while
+    that of their product has taken the product's place; of a plain MLP one does.
+    """
+    width: float = shape.ffn
+    if moe_layer:
+        copies = shape.experts_topk * imbalance + shape.shared_experts
+        width = copies * expert_width(shape)
+    return (2 if shape.gated else 1) * width
 
 
 def _attention_elements(shape: TransformerShape, tp: Any) -> Any:

@@ -111,6 +111,8 @@ class TrainingJob:
     lora_rank: int = 0
     lora_targets: tuple[str, ...] = ()
     """Linear layers with adapters: q k v o gate up down (all when empty)."""
+    trains_ends: bool = False
+    """Whether embedding and head train whole beside the adapters."""
     attention_span: float = 0.0
     """Mean tokens that attention covers (mean document length); 0: the sequence."""
     moe_imbalance: float = 1.1
@@ -153,7 +155,8 @@ class Framework:
     gated_tensors: float
     """ffn-wide tensors kept for backward by a gated MLP (3 fused, 4 eager)."""
     residual_bytes: float
-    """Bytes an element of the residual stream kept by full recomputation."""
+    """Bytes an element of the layers' inputs under full recomputation while backward
+    runs through frozen layers that ZeRO-3 shards (FSDP holds on to a second copy)."""
     logit_bytes: float
     gathered_layers: float
     """Layers gathered at once under ZeRO-3 / FSDP."""
@@ -171,6 +174,16 @@ class Framework:
     """Keeps one copy of tied embeddings where one rank holds both ends."""
     stages_by_cost: bool = False
     """Divides layers over stages by compute, the head included (`stages`)."""
+    whole_tensors: float = 4.0
+    """Hidden-wide tensors of a layer that every TP rank keeps whole without sequence
+    parallelism; counted are the inputs of both norms and of both blocks."""
+    qlora_ends_bytes: float = 2.0
+    """Bytes a parameter of embedding, head and norms beside a 4-bit base: 4 where they
+    are turned into fp32, and with them the residual stream."""
+    offloads_shards: bool = False
+    """Keeps what ZeRO-3 shards in host memory."""
+    offloads_inputs: bool = False
+    """Moves the layers' inputs that full recomputation keeps to host memory."""
 
 
 @dataclass(frozen=True)
@@ -328,6 +341,9 @@ class Memory:
     optimizer: FloatArray
     activations: FloatArray
     other: FloatArray
+    """Context, workspaces, gathered layers, temporaries and fragmentation."""
+    fragmentation: FloatArray
+    """Part of ``other``: what the allocator reserves beyond what is allocated."""
 
     @property
     def total(self) -> FloatArray:
@@ -339,6 +355,11 @@ class Memory:
             + self.activations
             + self.other
         )
+
+    @property
+    def allocated(self) -> FloatArray:
+        """Peak bytes without fragmentation, as frameworks count what they allocate."""
+        return self.total - self.fragmentation
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from solver.performance.inputs import (
 )
 from solver.performance.stages import framework_stage_layers
 from solver.performance.state_memory import (
+    TRAINED_END_BYTES,
     StageParameters,
     StateBytes,
     expert_shard_degree,
@@ -45,6 +46,14 @@ __all__ = [
     "host_bytes_needed",
     "peak_memory",
 ]
+
+HALF, SINGLE = 2.0, 4.0
+"""Bytes of a number in 16 bits and in fp32."""
+
+FRAGMENTATION = 0.08
+"""What the allocator reserves beyond what comes and goes within a step, over the
+latter: runs that print reserved memory (torchtitan, fsdp_qlora) come out best with it.
+State is allocated in the same pieces again and again, and packs tightly."""
 
 NONE, SELECTIVE, FULL = (RECOMPUTE.index(r) for r in ("none", "selective", "full"))
 
@@ -62,10 +71,13 @@ class _Stage:
     and the whole 16-bit copy of fp32 weights below ZeRO-3."""
     temporary: FloatArray
     """Of the optimizer's step."""
-    activations: FloatArray
-    """Kept when the last forward pass ends, logits included."""
+    kept: FloatArray
+    """Activations kept when the last forward pass ends, logits apart."""
+    logits: FloatArray
+    redone: FloatArray
+    """What the first layer in backward needs besides ``kept``, logits being gone."""
     working: FloatArray
-    """Kept by the one layer that is last in backward."""
+    """Activations and their gradients of the one layer that is last in backward."""
 
 
 def peak_memory(
@@ -75,19 +87,22 @@ def peak_memory(
     layouts: Layouts,
     *,
     fused_attention: bool = True,
+    first_stage_only: bool = False,
 ) -> Memory:
     """Peak bytes a GPU by part, (n,) each, of every layout.
 
     Parts are those of the peak's moment: activations hold logits and loss; other
-    holds the allowance for context and workspaces, gathered or dequantised layers
-    and the optimizer's temporaries.
+    holds the allowance for context and workspaces, gathered or dequantised layers,
+    the optimizer's temporaries and fragmentation. Of a pipeline it is the fullest
+    stage, or the first, which is what many programs print.
     """
     split = framework_stage_layers(shape, framework, layouts.pp, layouts.virtual_stages)
     peak = _evaluate(
         shape, job, framework, layouts, split.first, 0, fused=fused_attention
     )
-    pipelined = np.flatnonzero(layouts.pp > 1)
-    uneven = np.flatnonzero((layouts.pp > 2) & (split.second > split.first))
+    stages = np.where(first_stage_only, 1, layouts.pp)
+    pipelined = np.flatnonzero(stages > 1)
+    uneven = np.flatnonzero((stages > 2) & (split.second > split.first))
     for rows, layers, position in (
         (pipelined, split.last, -1),
         (uneven, split.second, 1),
@@ -103,7 +118,9 @@ def peak_memory(
                 fused=fused_attention,
             )
             _keep_larger(peak, stage, rows)
-    return Memory(**peak)
+    fragmentation = FRAGMENTATION * (peak["activations"] + peak["other"])
+    peak["other"] = peak["other"] + fragmentation
+    return Memory(**peak, fragmentation=fragmentation)
 
 
 def _keep_larger(
@@ -133,13 +150,14 @@ def _evaluate(
     early = stage.gradients
     if not framework.persistent_gradients:
         early = np.where(layouts.accumulation > 1, early, 0.0)
-    forward = early + stage.activations + stage.gathered
+    turning = stage.kept + np.maximum(stage.logits, stage.redone)
+    forward = early + turning + stage.gathered
     backward = stage.gradients + stage.working + stage.gathered
     step = stage.gradients + stage.temporary
     at_forward = (forward >= backward) & (forward >= step)
     at_step = ~at_forward & (step > backward)
     other = np.where(at_step, stage.temporary, stage.gathered)
-    activations = np.where(at_forward, stage.activations, stage.working)
+    activations = np.where(at_forward, turning, stage.working)
     return {
         "weights": stage.weights,
         "gradients": np.where(at_forward, early, stage.gradients),
@@ -194,7 +212,7 @@ def _stage(
     )
     copy = state.copy * (held.layers + held.other + held.experts)
     gathered = _gathered(state, framework, layouts, held)
-    activations, working = _activations(
+    kept, redone, working = _activations(
         shape, job, framework, layouts, dense, moe, position, fused=fused
     )
     ends_here = (layouts.pp == 1) if first else np.full(len(dense), last)
@@ -205,7 +223,9 @@ def _stage(
         optimizer=optimizer,
         gathered=gathered + np.where(layouts.zero_stage == 3, 0.0, copy),
         temporary=temporary,
-        activations=activations + np.where(ends_here, logits, 0.0),
+        kept=kept,
+        logits=np.where(ends_here, logits, 0.0),
+        redone=redone,
         working=working,
     )
 
@@ -239,11 +259,17 @@ def _sharded_state(
             replicated, framework.bucket_bytes * total, 0.0
         )
     own = np.where(zero > 0, sharded, total)
+    if state.frozen_other:
+        ends = held.trained_ends / np.where(zero > 0, degree, 1.0)
+        own = own + ends
+        weights = weights + TRAINED_END_BYTES[0] * held.trained_ends
+        gradients = gradients + TRAINED_END_BYTES[1] * held.trained_ends
+    here: Any = np.where(zero == 3, 0.0, 1.0) if framework.offloads_shards else 1.0
     return (
-        weights + frozen,
-        gradients,
-        state.optimizer * own,
-        state.step_temporary * own,
+        here * (weights + frozen),
+        here * gradients,
+        (here * state.optimizer) * own,
+        (here * state.step_temporary) * own,
     )
 
 
@@ -262,10 +288,16 @@ def _gathered(
 def _logit_bytes(
     shape: TransformerShape, job: TrainingJob, framework: Framework, layouts: Layouts
 ) -> FloatArray:
-    """Bytes of logits and loss of one micro-batch on the stage with the head, (n,)."""
+    """Bytes of logits and loss of one micro-batch on the stage with the head, (n,).
+
+    A head in fp32 needs neither 16-bit logits nor their conversion.
+    """
     tokens = layouts.micro_batch * (job.sequence_length / layouts.cp)
     vocab = padded_vocab_array(shape, layouts.tp) / layouts.tp
-    return framework.logit_bytes * tokens * vocab
+    size = framework.logit_bytes
+    if state_bytes(job, framework).frozen_other > HALF:
+        size = max(size - HALF - SINGLE, 0.0)
+    return size * tokens * vocab
 
 
 def micro_batches_in_flight(layouts: Layouts, position: int) -> FloatArray:
@@ -291,53 +323,87 @@ def _activations(
     position: int,
     *,
     fused: bool,
-) -> tuple[FloatArray, FloatArray]:
-    """Bytes kept at the end of the last forward pass, and by one layer alone, (n,)."""
-    state = state_bytes(job, framework)
-    mixed = (layouts.zero_stage == 3) if state.frozen_other else bool(state.copy)
-    residual = np.where(mixed, framework.residual_bytes, state.element)
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Bytes of `_Stage`'s kept, redone and working, (n,) each."""
 
-    def layer(recompute: str, *, mixture: bool) -> Any:
-        return activation_bytes_per_layer(
-            shape,
-            job.sequence_length,
-            layouts.micro_batch,
-            tp=layouts.tp,
-            cp=layouts.cp,
-            etp=layouts.etp,
-            sequence_parallel=layouts.sequence_parallel,
-            recompute=recompute,
-            fused_attention=fused,
-            gated_tensors=framework.gated_tensors,
-            element_bytes=state.element,
-            residual_bytes=residual,
-            moe_layer=mixture,
-            moe_imbalance=job.moe_imbalance,
+    def layers(recompute: str) -> tuple[Any, Any]:
+        """Bytes of all layers of the stage, and of its largest one."""
+        one = _layer_bytes(shape, job, framework, layouts, recompute, fused=fused)
+        if not shape.is_moe:
+            return dense * one, one
+        mixture = _layer_bytes(
+            shape, job, framework, layouts, recompute, fused=fused, mixture=True
         )
+        return dense * one + moe * mixture, np.where(moe > 0, mixture, one)
 
-    in_flight = micro_batches_in_flight(layouts, position)
     factor = framework.activation_factor
-    everything = layer("none", mixture=False)
-    stage = dense * everything
-    working = everything
-    if shape.is_moe:
-        mixture = layer("none", mixture=True)
-        stage = stage + moe * mixture
-        working = np.where(moe > 0, mixture, everything)
-    working = factor * working
-    kept = factor * in_flight * stage
+    in_flight = micro_batches_in_flight(layouts, position)
+    every, largest = (factor * size for size in layers("none"))
+    gradients = factor * layers("gradients")[1]
+    kept, redone = in_flight * every, gradients
+    working = largest + gradients
     selective = layouts.recompute == SELECTIVE
     if selective.any():
-        part = dense * layer("selective", mixture=False)
-        if shape.is_moe:
-            part = part + moe * layer("selective", mixture=True)
-        scale = factor * framework.selective_factor
-        redone = working * (1 - framework.selective_factor)
-        kept = np.where(selective, scale * in_flight * part + redone, kept)
+        share = framework.selective_factor
+        part = factor * layers("selective")[0]
+        kept = np.where(selective, share * in_flight * part, kept)
+        redone = np.where(selective, working - share * largest, redone)
     full = layouts.recompute == FULL
     if full.any():
-        # the layer that is being redone holds its own input
-        others = np.maximum(in_flight * (dense + moe) - 1, 0.0)
-        inputs = others * layer("full", mixture=False)
-        kept = np.where(full, inputs + working, kept)
-    return kept, working
+        one = _layer_bytes(shape, job, framework, layouts, "full", fused=fused)
+        inputs, second = _inputs(
+            job, framework, layouts, in_flight * (dense + moe) * one
+        )
+        kept = np.where(full, inputs, kept)
+        redone = np.where(full, working - one + second, redone)
+    return kept, redone, working
+
+
+def _layer_bytes(
+    shape: TransformerShape,
+    job: TrainingJob,
+    framework: Framework,
+    layouts: Layouts,
+    recompute: str,
+    *,
+    fused: bool,
+    mixture: bool = False,
+) -> Any:
+    """`activation_bytes_per_layer` of each layout, (n,)."""
+    return activation_bytes_per_layer(
+        shape,
+        job.sequence_length,
+        layouts.micro_batch,
+        tp=layouts.tp,
+        cp=layouts.cp,
+        etp=layouts.etp,
+        sequence_parallel=layouts.sequence_parallel,
+        recompute=recompute,
+        fused_attention=fused,
+        gated_tensors=framework.gated_tensors,
+        whole_tensors=framework.whole_tensors,
+        element_bytes=SINGLE if job.precision == "fp32" else HALF,
+        moe_layer=mixture,
+        moe_imbalance=job.moe_imbalance,
+    )
+
+
+def _inputs(
+    job: TrainingJob, framework: Framework, layouts: Layouts, inputs: FloatArray
+) -> tuple[FloatArray, Any]:
+    """Bytes of the inputs that full recomputation keeps, and of a second copy, (n,).
+
+    Where the ends are in fp32, the residual stream is so too, but for ZeRO-3, which
+    casts what it gathers. FSDP holds the inputs of layers whose weights are frozen
+    until backward ends, as its hooks on them keep a reference.
+    """
+    state = state_bytes(job, framework)
+    second: Any = 0.0
+    if state.frozen_other:
+        sharded = layouts.zero_stage == 3
+        held = framework.residual_bytes / state.element - 1
+        second = np.where(sharded, held * inputs, 0.0)
+        inputs = inputs * np.where(sharded, 1.0, state.frozen_other / state.element)
+    if framework.offloads_inputs:
+        inputs = 0.0 * inputs
+    return inputs, second

@@ -30,6 +30,10 @@ from solver.performance.transformer import (
 NF4_BYTES = 4.127 / 8
 """Bytes a weight in NF4 with double quantisation: 4 bits, and 0.127 of constants."""
 
+TRAINED_END_BYTES = (2.0, 2.0)
+"""Bytes of weight and gradient of an embedding or head that trains whole beside
+adapters: a second copy in the base's 16 bits."""
+
 SMALL_STATE_BYTES = 2.5
 """Optimizers with moments this small (8-bit) update in place, without temporaries."""
 
@@ -82,6 +86,7 @@ def state_bytes(job: TrainingJob, framework: Framework) -> StateBytes:
         elif weight <= element:
             master = optimizer.master_bytes
     adapters = job.method != "full"
+    ends = framework.qlora_ends_bytes if job.method == "qlora" else element
     return StateBytes(
         weight=weight,
         copy=element if weight > element and not adapters else 0.0,
@@ -90,7 +95,7 @@ def state_bytes(job: TrainingJob, framework: Framework) -> StateBytes:
         paged=optimizer.state_bytes if optimizer.paged else 0.0,
         step_temporary=temporary,
         frozen_linear=NF4_BYTES if job.method == "qlora" else element * adapters,
-        frozen_other=element * adapters,
+        frozen_other=ends * adapters,
         element=element,
     )
 
@@ -112,6 +117,8 @@ class StageParameters:
     """The same with one expert only."""
     adapters: FloatArray
     """Adapters outside of experts (LoRA)."""
+    trained_ends: FloatArray
+    """Embedding and head that train whole beside the adapters."""
     expert_adapters: FloatArray
 
 
@@ -134,30 +141,39 @@ def stage_parameters(
     count = parameters(shape)
     tp = layouts.tp
     attention = count.attention + _kv_copies(shape, tp)
-    dense = (attention + count.mlp) / tp
-    shared = (attention + count.shared_experts) / tp
-    expert_ranks = layouts.ep * layouts.etp
-    experts = count.n_experts * count.expert / expert_ranks
+    one_layer = token_layer = (attention + count.mlp) / tp
+    matrices = dense_layers * one_layer
     layers = dense_layers + moe_layers
     matrix = padded_vocab_array(shape, tp) * shape.hidden / tp
     ends = matrix * _end_matrices(shape, framework, layouts, first=first, last=last)
-    other = layers * count.norms + moe_layers * count.router + ends
-    other = other + (count.positions if first else 0)
-    one_layer = token_layer = dense
+    other = layers * count.norms + ends + (count.positions if first else 0)
+    nothing = np.zeros(len(tp))
+    experts = adapters = expert_adapters = trained_ends = nothing
+    expert_ranks = layouts.ep * layouts.etp
     if shape.is_moe:
-        one_layer = np.where(moe_layers > 0, shared + experts, dense)
+        shared = (attention + count.shared_experts) / tp
+        own_experts = count.n_experts * count.expert / expert_ranks
+        matrices = matrices + moe_layers * shared
+        experts = moe_layers * own_experts
+        other = other + moe_layers * count.router
+        one_layer = np.where(moe_layers > 0, shared + own_experts, one_layer)
         one_expert = shared + count.expert / layouts.etp
-        token_layer = np.where(moe_layers > 0, one_expert, dense)
-    adapters, expert_adapters = _adapters(shape, job, count)
+        token_layer = np.where(moe_layers > 0, one_expert, token_layer)
+    if job.method != "full":
+        outside, within = _adapters(shape, job, count)
+        adapters = outside * layers / (shape.layers * tp)
+        expert_adapters = within * moe_layers / expert_ranks
+        trained_ends = ends if job.trains_ends else nothing
     return StageParameters(
-        layers=dense_layers * dense + moe_layers * shared,
-        experts=moe_layers * experts,
+        layers=matrices,
+        experts=experts,
         other=other,
         ends=ends,
         layer=one_layer,
         token_layer=token_layer,
-        adapters=adapters * layers / (shape.layers * tp),
-        expert_adapters=expert_adapters * moe_layers / expert_ranks,
+        adapters=adapters,
+        trained_ends=trained_ends,
+        expert_adapters=expert_adapters,
     )
 
 
@@ -191,8 +207,6 @@ def _adapters(
     shape: TransformerShape, job: TrainingJob, count: ParameterCount
 ) -> tuple[int, float]:
     """Adapter parameters outside of routed experts, and in one layer's experts."""
-    if job.method == "full":
-        return 0, 0.0
     targets = job.lora_targets or LORA_TARGETS
     outside = adapter_parameters(shape, job.lora_rank, targets, experts=0)
     everything = adapter_parameters(shape, job.lora_rank, targets)

@@ -37,6 +37,7 @@ CSV_COLUMNS = (
     "class",
     "mfu",
     "fits",
+    "needed",
     "verdict",
     "capacity",
     "parts",

@@ -114,7 +114,83 @@ def test_pure_bf16() -> None:
     amp = {**hf, "n_gpus": "8", "note": "HF Trainer AMP flag=False; liger"}
     case = case_of(amp)
     assert case.job.optimizer.name == "adamw-bf16"
-    assert (case.framework.residual_bytes, case.framework.logit_bytes) == (2.0, 0.0)
+    assert case.framework.logit_bytes == 0.0
+
+
+@pytest.mark.parametrize(
+    ("cells", "field", "value"),
+    [
+        ({"framework": "Unsloth"}, "offloads_inputs", True),
+        ({"framework": "HF Trainer"}, "offloads_inputs", False),
+        ({"note": "CPU param offload; dummy data"}, "offloads_shards", True),
+        ({"framework": "HF PEFT", "method": "qlora"}, "qlora_ends_bytes", 4.0),
+        ({"framework": "HF + accelerated-peft-bnb"}, "qlora_ends_bytes", 2.0),
+    ],
+)
+def test_what_a_program_does_to_memory(
+    cells: dict[str, str], field: str, value: float
+) -> None:
+    """Tests that texts tell what is moved to the host or cast."""
+    hf = {**STEP, "framework": "HF Trainer", **cells}
+    assert getattr(case_of(hf).framework, field) == value
+
+
+def test_embeddings_that_train_beside_adapters() -> None:
+    """Tests that a remark tells of whole matrices beside adapters, in LoRA only."""
+    hf = {**STEP, "framework": "HF Trainer", "note": "method LoRA (emb)"}
+    assert case_of({**hf, "method": "lora"}).job.trains_ends
+    assert not case_of({**hf, "method": "full"}).job.trains_ends
+    assert not case_of({**hf, "method": "lora", "note": ""}).job.trains_ends
+
+
+def test_quantised_training_recomputes() -> None:
+    """Tests that PEFT's QLoRA and TRL recompute where a row does not say."""
+    blank = {**without(STEP, "recompute"), "framework": "HF Trainer"}
+    assert case_of({**blank, "method": "qlora"}).layout["recompute"] == 2
+    assert case_of({**blank, "method": "lora"}).layout["recompute"] == 0
+    assert case_of({**blank, "framework": "HF TRL"}).layout["recompute"] == 2
+
+
+def test_layers_spread_over_gpus() -> None:
+    """Tests that a device_map is a pipeline with one micro-batch in flight."""
+    spread = {
+        **without(STEP, "pp", "dp"),
+        "framework": "HF PEFT",
+        "n_gpus": "4",
+        "gbs": "16",
+        "note": "device_map layer split",
+    }
+    case = case_of(spread)
+    assert (case.layout["pp"], case.layout["dp"]) == (4, 1)
+    assert (case.layout["accumulation"], case.batch_scale) == (1, 16.0)
+
+
+def test_remarks_on_a_mixtures_layers() -> None:
+    """Tests that counts of dense layers and of shared experts are read."""
+    mixture = {
+        **STEP,
+        "n_experts": "64",
+        "topk": "8",
+        "moe_ffn": "2048",
+        "note": "1 dense + 31 MoE layers; shared expert FFN 4096",
+    }
+    shape = case_of(mixture).shape
+    assert (shape.first_dense_layers, shape.shared_experts) == (1, 2)
+
+
+def test_reserved_memory_is_told_from_allocated() -> None:
+    """Tests what kind of peak a row holds."""
+    peak = {**without(STEP, "step_time_s"), "peak_memory_gib": "40"}
+    kinds = {
+        kind: case_of({**peak, "memory_kind": kind}, "memory").measured.reserved
+        for kind in ("reserved", "allocated", "nvidia-smi", "unknown")
+    }
+    assert kinds == {
+        "reserved": True,
+        "allocated": False,
+        "nvidia-smi": True,
+        "unknown": False,
+    }
 
 
 def test_power_limits_and_odd_names() -> None:
@@ -127,10 +203,13 @@ def test_power_limits_and_odd_names() -> None:
 
 
 def test_torchtitan_names_the_batch_of_a_replica() -> None:
-    """Tests that under its pipeline the micro-batch is one sequence."""
+    """Tests that its pipeline divides that batch by the stages, and keeps weights."""
     titan = {**STEP, "framework": "torchtitan", "pp": "4", "mbs": "8", "gbs": "16"}
-    case = case_of({**titan, "dp": "2"})
-    assert (case.layout["micro_batch"], case.layout["accumulation"]) == (1, 8)
+    case = case_of({**titan, "dp": "2", "zero_stage": "fsdp"})
+    assert (case.layout["micro_batch"], case.layout["accumulation"]) == (2, 4)
+    assert case.layout["zero_stage"] == 2
+    few = case_of({**titan, "dp": "2", "mbs": "2", "gbs": "4"})
+    assert (few.layout["micro_batch"], few.layout["accumulation"]) == (1, 2)
 
 
 def test_a_batch_that_does_not_divide_is_scaled() -> None:

@@ -74,6 +74,13 @@ def test_fit_classes(predicted: float, verdict: str) -> None:
     assert getattr(line, verdict) == 1
 
 
+def test_what_is_needed_decides_on_fitting() -> None:
+    """Tests that the verdict is on what the card must have, the error on the peak."""
+    one = outcome(70.0, 70.0, metric="memory", capacity=80.0, needed=75.0)
+    assert (one.error_pct, one.verdict) == (0.0, "tight")
+    assert one.as_dict()["needed"] == 75.0
+
+
 def test_regret_of_three_layouts() -> None:
     """Tests that regret is how much slower the layout predicted fastest is."""
     rows = [

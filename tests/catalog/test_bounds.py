@@ -135,7 +135,7 @@ def test_a_generation_without_figures(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "code", "path"),
     [
-        ("base_gib: 1.1", "base_gib: -1", "out-of-range", "mine.base_gib"),
+        ("gated_tensors: 3", "gated_tensors: -1", "out-of-range", "mine.gated_tensors"),
         ("weight_bytes: 2", "weight_bytes: -2", "out-of-range", "mine.weight_bytes"),
         (
             "zero_stages: [0, 1]",
@@ -156,8 +156,8 @@ def test_a_generation_without_figures(tmp_path: Path) -> None:
             "mine.constants.stragler",
         ),
         (
-            "base_gib: 1.1",
-            "base_gib: 1.1\ndefault_optimizer: adamm",
+            "gated_tensors: 3",
+            "gated_tensors: 3\ndefault_optimizer: adamm",
             "unknown-reference",
             "mine.default_optimizer",
         ),

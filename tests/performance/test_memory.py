@@ -641,7 +641,132 @@ def test_unfused_attention_needs_more() -> None:
     fused = peak_memory(LLAMA2_7B, job(4096), traits, row)
     plain = peak_memory(LLAMA2_7B, job(4096), traits, row, fused_attention=False)
     scores = 32 * 2 * 32 * 4096 * 4096 * traits.activation_factor
-    assert plain.total[0] - fused.total[0] == pytest.approx(scores)
+    assert plain.allocated[0] - fused.allocated[0] == pytest.approx(scores)
+
+
+def test_logits_are_gone_before_the_first_layer_is_redone() -> None:
+    """Tests that of logits and a recomputed layer only the larger one counts."""
+    row = layouts(layout(1, "full"))
+
+    def peak(size: float) -> float:
+        traits = replace(framework("hf-trainer"), logit_bytes=size)
+        work = job(4096, "lora", rank=8)
+        return float(peak_memory(LLAMA3_8B, work, traits, row).allocated[0])
+
+    layer = LLAMA3_8B.ffn * 4096 * 2
+    assert peak(0.0) == peak(1.0)
+    logits = 4096 * 128256
+    assert peak(20.0) - peak(16.0) == pytest.approx(4 * logits)
+    assert peak(16.0) - peak(0.0) < 16 * logits - 4 * layer
+
+
+def test_gradients_stand_beside_the_last_layer() -> None:
+    """Tests that a layer's own backward holds two ffn-wide gradients more."""
+    got = activation_bytes_per_layer(LLAMA3_8B, 1, 1, recompute="gradients")
+    assert float(got) == 2 * 2 * 14336
+    plain = activation_bytes_per_layer(GPT3, 1, 1, recompute="gradients", tp=8)
+    assert float(plain) == 2 * 4 * 12288 / 8
+    mixture = activation_bytes_per_layer(
+        MIXTRAL, 1, 1, recompute="gradients", moe_layer=True
+    )
+    assert float(mixture) == 2 * 2 * 2 * 14336
+
+
+def inputs_of(shape: TransformerShape, tokens: int) -> float:
+    """Bytes of the inputs of all layers in 16 bits."""
+    return 2.0 * shape.layers * shape.hidden * tokens
+
+
+@pytest.mark.parametrize(("method", "copies"), [("lora", 1), ("qlora", 1), ("full", 0)])
+def test_fsdp_holds_inputs_of_frozen_layers(method: str, copies: int) -> None:
+    """Tests the second copy of checkpoints that FSDP keeps with frozen weights."""
+    row = layouts(layout(8, "full", zero_stage=3, micro_batch=16))
+    changes = {"logit_bytes": 0.0, "step_temporary_bytes": 0.0}
+    traits = replace(framework("pytorch-fsdp"), **changes)
+    work = job(4096, method, rank=8)
+    held = peak_memory(LLAMA3_8B, work, traits, row).activations[0]
+    once = replace(traits, residual_bytes=2.0)
+    kept = peak_memory(LLAMA3_8B, work, once, row).activations[0]
+    assert held - kept == pytest.approx(copies * inputs_of(LLAMA3_8B, 16 * 4096))
+
+
+def test_ends_in_fp32_beside_a_4_bit_base() -> None:
+    """Tests that embedding, head and residual stream double where PEFT casts them."""
+    row = layouts(layout(1, "full"))
+    work = job(4096, "qlora", rank=8)
+    wide = replace(framework("hf-trainer"), logit_bytes=0.0)
+    assert wide.qlora_ends_bytes == 4.0
+    narrow = replace(wide, qlora_ends_bytes=2.0)
+    four, two = (peak_memory(LLAMA3_8B, work, t, row) for t in (wide, narrow))
+    ends = 2 * 128256 * 4096 + 2 * 32 * 4096
+    assert four.weights[0] - two.weights[0] == pytest.approx(2 * ends)
+    more = four.activations[0] - two.activations[0]
+    assert more == pytest.approx(inputs_of(LLAMA3_8B, 4096))
+
+
+def test_ends_that_train_beside_adapters() -> None:
+    """Tests that whole embedding and head add 12 bytes a parameter, 20 with fp32's."""
+    row = layouts(layout(1, "full"))
+    traits = replace(framework("hf-trainer"), **STATE_ONLY)
+    work = job(1, "lora", rank=8)
+    both = (work, replace(work, trains_ends=True))
+    without, whole = (peak_memory(LLAMA3_8B, w, traits, row) for w in both)
+    ends = 2 * 128256 * 4096
+    assert whole.weights[0] - without.weights[0] == 2 * ends
+    assert whole.optimizer[0] - without.optimizer[0] == 8 * ends
+
+
+def test_tensors_that_tp_keeps_whole() -> None:
+    """Tests that a class that keeps two of the four wide tensors whole needs less."""
+    arguments: dict[str, Any] = {"tp": 8, "recompute": "none"}
+    four = activation_bytes_per_layer(LLAMA3_8B, 1, 1, **arguments)
+    two = activation_bytes_per_layer(LLAMA3_8B, 1, 1, whole_tensors=2, **arguments)
+    assert float(four - two) == pytest.approx(2 * 2 * 4096 * 7 / 8)
+    arguments["sequence_parallel"] = True
+    even = activation_bytes_per_layer(LLAMA3_8B, 1, 1, **arguments)
+    same = activation_bytes_per_layer(LLAMA3_8B, 1, 1, whole_tensors=2, **arguments)
+    assert float(even) == pytest.approx(float(same))
+
+
+def test_offloading() -> None:
+    """Tests that host memory takes what FSDP shards, or what recomputation keeps."""
+    row = layouts(layout(8, "full", zero_stage=3))
+    traits = framework("pytorch-fsdp")
+    away = peak_memory(LLAMA3_8B, job(4096), replace(traits, offloads_shards=True), row)
+    assert away.weights[0] == away.gradients[0] == away.optimizer[0] == 0.0
+    here = peak_memory(LLAMA3_8B, job(4096), traits, row)
+    assert away.total[0] < here.total[0]
+    one = layouts(layout(1, "full"))
+    work = job(4096, "qlora", rank=8)
+    moved = replace(traits, offloads_inputs=True, logit_bytes=0.0)
+    kept = replace(traits, logit_bytes=0.0)
+    less = peak_memory(LLAMA3_8B, work, kept, one).activations[0]
+    less -= peak_memory(LLAMA3_8B, work, moved, one).activations[0]
+    assert less == pytest.approx(31 / 32 * inputs_of(LLAMA3_8B, 4096))
+
+
+def test_fragmentation_is_of_what_comes_and_goes() -> None:
+    """Tests that what the allocator reserves besides is a share of transient bytes."""
+    memory = peak_memory(
+        LLAMA3_8B, job(4096), framework("megatron"), layouts(layout(1))
+    )
+    lasting = memory.weights + memory.gradients + memory.optimizer
+    share = memory.fragmentation / (memory.allocated - lasting)
+    assert share[0] == pytest.approx(0.08)
+    assert memory.total[0] == pytest.approx(
+        memory.allocated[0] + memory.fragmentation[0]
+    )
+
+
+def test_first_stage_alone() -> None:
+    """Tests that what a first rank prints leaves later stages out."""
+    shape = replace(LLAMA2_7B, vocab=512_000)
+    row = layouts(layout(4, pp=4, accumulation=1), layout(1))
+    traits = replace(framework("megatron"), logit_bytes=40.0)
+    fullest = peak_memory(shape, job(4096), traits, row).total
+    first = peak_memory(shape, job(4096), traits, row, first_stage_only=True).total
+    assert first[0] < fullest[0]
+    assert first[1] == fullest[1]
 
 
 def test_uneven_stages_find_the_fullest() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from solver.catalog.generations import calibration_key
 from solver.errors import InternalError
 from solver.performance.inputs import Hardware
 from solver.performance.stack import at_year
@@ -44,30 +45,19 @@ def calibration_for(
 ) -> Calibration:
     """The entry of calibration.yaml for ``gpu``, as it holds in ``year``.
 
-    Entries name a generation and may name compute capabilities within it; the
-    narrower entry wins. An unknown generation takes the entry ``default``.
+    An unknown generation takes the entry ``default``.
     """
-    entries: Mapping[str, Any] = calibration.get("generations", {})
-    chosen, rank = "default", -1
-    for key, entry in entries.items():
-        capabilities = [str(c) for c in entry.get("compute_capability", ())]
-        wanted = entry.get("generation", key)
-        if wanted != gpu.generation:
-            continue
-        if capabilities and gpu.compute_capability not in capabilities:
-            continue
-        if (score := 1 if capabilities else 0) > rank:
-            chosen, rank = key, score
-    if chosen not in entries:
+    key = calibration_key(gpu, calibration)
+    if key is None:
         raise InternalError(f"no calibration for GPU generation {gpu.generation}")
-    entry = entries[chosen]
+    entry = calibration["generations"][key]
     numbers = {
         k: float(v)
         for k, v in {**calibration.get("common", {}), **entry}.items()
         if isinstance(v, int | float) and not isinstance(v, bool)
     }
     return Calibration(
-        key=chosen,
+        key=key,
         values=at_year(numbers, year),
         sigma=float(entry.get("sigma", 0.2)),
         source=str(entry.get("source", "")),

@@ -18,7 +18,7 @@ from solver.yaml_source import DataPath, Source, dotted, load_yaml
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
 
-__all__ = ["check_calibration", "generations_of"]
+__all__ = ["check_calibration", "generations_of", "where_calibrated"]
 
 FILE = "calibration.yaml"
 
@@ -93,6 +93,18 @@ def generations_of(calibration: Mapping[str, Any]) -> set[str]:
         for key, entry in entries.items()
         if isinstance(entry, dict)
     }
+
+
+def where_calibrated(catalog: Catalog, path: DataPath) -> str | None:
+    """Return the place of a value in the last folder that has it, if any does."""
+    for folder in reversed(catalog.folders):
+        source = _source(folder)
+        value: Any = None if source is None else source.data
+        for key in path:
+            value = value.get(key) if isinstance(value, dict) else None
+        if source is not None and value is not None:
+            return source.where(path)
+    return None
 
 
 def _source(folder: Folder) -> Source | None:

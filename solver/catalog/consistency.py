@@ -15,6 +15,14 @@ from solver.catalog.bounds import FRAMEWORK_CONSTANTS
 from solver.catalog.calibration_checks import check_calibration, generations_of
 from solver.catalog.inventory import supply_faults
 from solver.catalog.load import PARTS
+from solver.catalog.measured_checks import (
+    check_calibrated_matmuls,
+    check_collective_rates,
+    check_field_sources,
+    check_matmul_rates,
+    check_measured_tiers,
+    check_region_sources,
+)
 from solver.catalog.physical_checks import (
     check_failure_rates,
     check_link_rates,
@@ -22,6 +30,7 @@ from solver.catalog.physical_checks import (
     check_ratios,
     check_steps_of_egress,
 )
+from solver.catalog.references import missing
 from solver.dates import last_day
 from solver.errors import Issue, nearest, shown
 
@@ -69,51 +78,39 @@ def faults_of(catalog: Catalog) -> list[Issue]:
 def check_unknown_references(catalog: Catalog) -> Iterator[Issue]:
     """Yield entries that name something that the catalog does not have."""
     for server in catalog.servers.values():
-        yield from _missing(catalog, "servers", server.id, "gpu", server.gpu, "gpus")
-        yield from _missing(
+        yield from missing(catalog, "servers", server.id, "gpu", server.gpu, "gpus")
+        yield from missing(
             catalog, "servers", server.id, "intra_node", server.intra_node, "intra_node"
         )
         if server.network is not None:
-            yield from _missing(
+            yield from missing(
                 catalog, "servers", server.id, "network", server.network, "networks"
             )
     for offer in catalog.offers.values():
-        yield from _missing(
+        yield from missing(
             catalog, "offers", offer.id, "server", offer.server, "servers"
         )
-        yield from _missing(
+        yield from missing(
             catalog, "offers", offer.id, "region", offer.region, "regions"
         )
         for tier in offer.storage or ():
-            yield from _missing(catalog, "offers", offer.id, "storage", tier, "storage")
+            yield from missing(catalog, "offers", offer.id, "storage", tier, "storage")
     for optimizer in catalog.optimizers.values():
         for name in optimizer.frameworks:
-            yield from _missing(
+            yield from missing(
                 catalog, "optimizers", optimizer.id, "frameworks", name, "frameworks"
             )
     for region in catalog.regions.values():
         if region.country is not None:
-            yield from _missing(
+            yield from missing(
                 catalog, "regions", region.id, "country", region.country, "countries"
             )
-
-
-def _missing(
-    catalog: Catalog, kind: str, entry_id: str, field: str, name: str, target: str
-) -> Iterator[Issue]:
-    """Yield the issue of a name that a part does not have."""
-    entries = catalog.entries(target)
-    if name not in entries:
-        message = f"{PARTS[target].file} has no {shown(name)}"
-        where = catalog.where(kind, entry_id, field)
-        hint = nearest(name, entries)
-        yield Issue("unknown-reference", message, where, f"{entry_id}.{field}", hint)
 
 
 def check_default_optimizers(catalog: Catalog) -> Iterator[Issue]:
     """Yield frameworks whose default optimizer the catalog does not have."""
     for framework in catalog.frameworks.values():
-        yield from _missing(
+        yield from missing(
             catalog,
             "frameworks",
             framework.id,
@@ -353,6 +350,12 @@ CHECKS: tuple[Callable[[Catalog], Iterable[Issue]], ...] = (
     check_measured_links,
     check_failure_rates,
     check_steps_of_egress,
+    check_region_sources,
+    check_field_sources,
+    check_matmul_rates,
+    check_calibrated_matmuls,
+    check_collective_rates,
+    check_measured_tiers,
     check_spot_prices,
     check_price_outliers,
 )

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from solver.catalog.inventory import term_code
+from solver.catalog.measured import CollectiveRate, MatmulRate
 from solver.catalog.reading import (
     Folder,
     Part,
@@ -110,6 +111,8 @@ PARTS: Mapping[str, Part] = MappingProxyType(
         "egress": Part("egress.csv", "table", EgressPrice),
         "round_trips": Part("round_trips.csv", "table", RoundTrip),
         "failure_rates": Part("failure_rates.csv", "table", FailureRate),
+        "collective_rates": Part("collective_rates.csv", "table", CollectiveRate),
+        "matmul_rates": Part("matmul_rates.csv", "table", MatmulRate),
         "optimizers": Part("optimizers.yaml", "mapping", OptimizerEntry),
         "frameworks": Part("frameworks", "folder", FrameworkEntry),
         "architectures": Part(
@@ -200,6 +203,16 @@ class Catalog:
     def failure_rates(self) -> Mapping[str, FailureRate]:
         """How often jobs are interrupted."""
         return self._part("failure_rates", FailureRate)
+
+    @cached_property
+    def collective_rates(self) -> Mapping[str, CollectiveRate]:
+        """Measured rates of collectives over network and intra-node tiers."""
+        return self._part("collective_rates", CollectiveRate)
+
+    @cached_property
+    def matmul_rates(self) -> Mapping[str, MatmulRate]:
+        """Measured rates of large matrix products."""
+        return self._part("matmul_rates", MatmulRate)
 
     @cached_property
     def optimizers(self) -> Mapping[str, OptimizerEntry]:

@@ -18,6 +18,7 @@ from solver.catalog.bounds import Bounds
 PurchaseKind = Literal["on_demand", "spot", "reserved", "monthly", "owned"]
 NetworkKind = Literal["infiniband", "roce", "efa", "tcpx", "ethernet"]
 IntraNodeKind = Literal["nvswitch", "nvlink", "pcie", "none"]
+Continent = Literal["AF", "AS", "EU", "NA", "OC", "SA"]
 StorageKind = Literal[
     "local_nvme", "nvme_raid", "parallel_fs", "network_fs", "block", "object_store"
 ]
@@ -44,7 +45,14 @@ class Entry(BaseModel):
     """What else has to be known about the figures."""
 
 
-class Gpu(Entry):
+class SourcedByField(Entry):
+    """A record whose figures come from several places."""
+
+    sources: dict[str, str] = {}
+    """Where single fields were read, by their names; the others are of `source`."""
+
+
+class Gpu(SourcedByField):
     """One GPU model. Peak rates are dense, with fp32 accumulation."""
 
     aliases: tuple[str, ...] = ()
@@ -182,7 +190,7 @@ class NetworkTier(Entry):
     """Where share and latency were read."""
 
 
-class StorageTier(Entry):
+class StorageTier(SourcedByField):
     """Where data and checkpoints lie."""
 
     name: str
@@ -195,6 +203,12 @@ class StorageTier(Entry):
     """None: the price is not known; 0: comes with the node."""
     usd_per_mb_per_s_month: bounds.UsdPerRateMonth | None = None
     """Price of provisioned throughput on top, where the provider sells it apart."""
+    usd_per_iops_month: Annotated[float, Bounds(0, 1e4, "USD per IOPS")] | None = None
+    """Price of provisioned operations on top."""
+    usd_per_1000_reads: Annotated[float, Bounds(0, 1e3, "USD per 1,000")] | None = None
+    usd_per_1000_writes: Annotated[float, Bounds(0, 1e3, "USD per 1,000")] | None = None
+    usd_per_gb_retrieved: bounds.UsdPerGb | None = None
+    max_iops: Annotated[float, Bounds(1, 1e9, "operations a second")] | None = None
     read_gb_per_s_per_node: bounds.NodeRate
     """Reading rate of one node, GB/s."""
     write_gb_per_s_per_node: bounds.NodeRate
@@ -235,10 +249,18 @@ class Region(Entry):
     """ISO 3166-1 alpha-2 code; None: not stated."""
     metro: str = ""
     """Name in round_trips.csv of the place whose network distances it shares."""
+    lat: Annotated[float, Bounds(-90, 90, "degrees north")] | None = None
+    """Of the city, not of the data centre; None: no city is known."""
+    lon: Annotated[float, Bounds(-180, 180, "degrees east")] | None = None
+    coordinate_source: str = ""
+    """Gazetteer and its number of the city."""
     grid_gco2_per_kwh: Annotated[float, Bounds(0, 1e4, "g/kWh")] | None = None
     """Carbon intensity of its grid, g CO2 per kWh."""
     grid_source: str = ""
     """Where that figure was read."""
+    renewable_claim: bool | None = None
+    """Whether the provider claims renewable energy; its certificates are not in
+    `grid_gco2_per_kwh`. None: not stated."""
     pue: Annotated[float, Bounds(1, 10)] | None = None
     """Power of the site over that of its computers."""
     pue_source: str = ""
@@ -251,6 +273,8 @@ class Country(Entry):
     name: str
     name_zh: str = ""
     aliases: tuple[str, ...] = ()
+    continent: Continent | Literal[""] = ""
+    """By which some prices of moving data go."""
 
 
 class EgressPrice(Entry):
@@ -260,6 +284,10 @@ class EgressPrice(Entry):
     """Where the data leaves: a pattern over region ids (``aws/us-*``)."""
     destination: str
     """``internet``, ``availability-zone``, or a pattern over region ids."""
+    continents: tuple[Continent, ...] = ()
+    """Continents of the origin that the price is for; empty: all."""
+    reach: Literal["any", "same-continent", "other-continent"] = "any"
+    """Which destinations it is for, seen from the origin."""
     from_gb: bounds.Gigabytes = 0.0
     """Start of this step of the month's gigabytes."""
     to_gb: bounds.Gigabytes | None = None
@@ -319,6 +347,8 @@ class Offer(Entry):
     26,280 three years."""
     marketplace: bool = False
     """A marketplace's or broker's quote: one node unless stock is known."""
+    one_moment: bool = False
+    """A quote of one moment, the least of the region's zones: prices that move."""
     storage: tuple[str, ...] | None = None
     """Storage tier ids; None: the provider's (else generic) tiers; (): free local."""
 
@@ -439,3 +469,7 @@ class FailureRate(Entry):
     per_node_hour: bounds.FailuresPerHour | None = None
     low: bounds.FailuresPerHour | None = None
     high: bounds.FailuresPerHour | None = None
+    gpus: Annotated[int, Bounds(1, 1e7, "GPUs")] | None = None
+    """GPUs that were watched, for how many days, and what happened how often."""
+    days: Annotated[float, Bounds(0.01, 1e5, "days")] | None = None
+    events: Annotated[float, Bounds(0, 1e7, "events")] | None = None

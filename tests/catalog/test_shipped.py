@@ -164,11 +164,10 @@ def test_failure_rates_are_those_of_the_sources():
     assert rates["spot-aws"].per_node_hour * 730 == pytest.approx(0.25, rel=1e-3)
 
 
-def test_no_coordinates_and_no_unnamed_countries():
-    """Tests that regions have a named country or none, and no coordinates."""
-    assert not {"lat", "lon"} & set(type(CATALOG.regions["aws/us-east-1"]).model_fields)
-    without = {r.id for r in CATALOG.regions.values() if r.country is None}
-    assert without == {
+def test_regions_without_a_country_say_why():
+    """Tests that what lies nowhere is known, and that its note tells the reason."""
+    without = {r.id: r.note for r in CATALOG.regions.values() if r.country is None}
+    assert set(without) == {
         "crusoe/unstated",
         "hyperbolic/default",
         "lambda/1-click-cluster",
@@ -176,6 +175,45 @@ def test_no_coordinates_and_no_unnamed_countries():
         "onprem/on-prem",
         "primeintellect-dc-wildebeest/eu-west1",
     }
+    assert all(len(note) > 20 for note in without.values())
+
+
+def test_regions_with_a_city_have_its_place():
+    """Tests that coordinates are those of the gazetteer's city, where one is known."""
+    for region in CATALOG.regions.values():
+        known = bool(region.city) and "/" not in region.city
+        assert (region.lat is not None) == known, region.id
+        assert region.coordinate_source.startswith("GeoNames ") == known, region.id
+    places = {r.id: (r.lat, r.lon) for r in CATALOG.regions.values()}
+    assert places["aws/us-east-1"] == (39.04, -77.49)
+    assert places["gcp/asia-southeast1"] == pytest.approx((1.35, 103.72), abs=0.1)
+    assert places["azure/japaneast"] == pytest.approx((35.69, 139.69), abs=0.1)
+    assert sum(lat is not None for lat, _ in places.values()) >= 290
+
+
+def test_one_city_has_one_place():
+    """Tests that regions in one city and country lie at the same spot."""
+    spots = {}
+    for region in CATALOG.regions.values():
+        if region.lat is not None:
+            key = (region.city, region.country)
+            spots.setdefault(key, set()).add((region.lat, region.lon))
+    assert {key for key, found in spots.items() if len(found) > 1} == set()
+
+
+def test_regions_of_a_metro_are_near_each_other():
+    """Tests that a metro's regions are within a third of a quadrant of each other."""
+    metros = {}
+    for region in CATALOG.regions.values():
+        if region.metro and region.lat is not None:
+            metros.setdefault(region.metro, []).append((region.lat, region.lon))
+    assert len(metros) >= 25
+    wide = {"us-west", "us-central"}
+    for metro, places in metros.items():
+        lat, lon = zip(*places, strict=True)
+        limit = 20 if metro in wide else 7
+        assert max(lat) - min(lat) < limit, metro
+        assert max(lon) - min(lon) < limit, metro
 
 
 def test_parameter_counts_are_the_published_ones():

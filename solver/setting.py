@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solver.catalog.egress import egress_usd
 from solver.catalog.supply import (
     LOCAL_KINDS,
-    egress_usd,
     interruptions_per_node_hour,
     merged_catalog,
 )

@@ -45,7 +45,7 @@ __all__ = [
 
 MAX_TABLE_BYTES = 50_000_000
 
-_LISTS = frozenset(("aliases", "storage", "available"))
+_LISTS = frozenset(("aliases", "storage", "available", "continents"))
 """Columns whose cells are lists."""
 
 

@@ -1,13 +1,11 @@
-"""What an offer amounts to: its nodes, its storage, its egress, its usual server."""
+"""What an offer amounts to: its nodes, its storage, its usual server."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol
 
 from solver.catalog.schema import (
-    EgressPrice,
     Gpu,
     IntraNodeTier,
     Offer,
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
     from solver.catalog.load import Catalog
 
 __all__ = [
-    "egress_steps",
-    "egress_usd",
     "interruptions_per_node_hour",
     "merged_catalog",
     "slowest_local_drive",
@@ -204,72 +200,6 @@ def _local_storage(catalog: Catalog, server: Server, gpu: Gpu) -> list[StorageTi
     return [
         tier.model_copy(update={"capacity_tb": server.local_nvme_tb}) for tier in plain
     ]
-
-
-def egress_steps(
-    catalog: Catalog, origin: str, destination: str
-) -> tuple[EgressPrice, ...]:
-    """Return the price of moving data between two regions, as steps of volume.
-
-    Parameters
-    ----------
-    origin, destination
-        Region ids; between providers data crosses the internet.
-
-    Returns
-    -------
-    tuple
-        Empty if the catalog does not know the price. Of several that apply, that of the
-        narrowest origin and then the narrowest destination.
-    """
-    same = origin.partition("/")[0] == destination.partition("/")[0]
-    target = destination if same else "internet"
-    found: dict[tuple[int, int, str, str], list[EgressPrice]] = {}
-    for price in catalog.egress.values():
-        if fnmatchcase(origin, price.origin) and fnmatchcase(target, price.destination):
-            widths = (_literals(price.origin), _literals(price.destination))
-            found.setdefault((*widths, price.origin, price.destination), []).append(
-                price
-            )
-    if not found:
-        return ()
-    return tuple(sorted(found[max(found)], key=lambda price: price.from_gb))
-
-
-def _literals(pattern: str) -> int:
-    """Return how many characters of a pattern are fixed."""
-    return len(pattern) - pattern.count("*")
-
-
-def egress_usd(
-    catalog: Catalog, origin: str | None, destination: str, size_bytes: float
-) -> float:
-    """Return the price of copying data once from one region to another, dollars.
-
-    Parameters
-    ----------
-    origin
-        Region id where the data lies; None: it comes with the job.
-    destination
-        Region id of the nodes.
-    size_bytes
-        Bytes moved; a GB of egress is 1e9 bytes.
-
-    Notes
-    -----
-    Steps of volume are those of one month. A price that the catalog does not know
-    counts as 0; `egress_steps` tells whether it knows one.
-    """
-    if origin is None or origin == destination:
-        return 0.0
-    gigabytes, usd = size_bytes / 1e9, 0.0
-    steps = egress_steps(catalog, origin, destination)
-    free = steps[0].free_gb_per_month if steps else 0.0
-    for step in steps:
-        upper = gigabytes if step.to_gb is None else min(gigabytes, step.to_gb)
-        volume = max(0.0, upper - max(step.from_gb, free))
-        usd += volume * (step.usd_per_gb or 0.0)
-    return usd
 
 
 def standard_server(

@@ -8,11 +8,8 @@ import numpy as np
 
 from solver.candidates import CandidateTable, late_s
 from solver.catalog.consistency import OUTLIER_FACTOR
-from solver.catalog.supply import (
-    LOCAL_KINDS,
-    egress_steps,
-    interruptions_per_node_hour,
-)
+from solver.catalog.egress import egress_steps
+from solver.catalog.supply import LOCAL_KINDS, interruptions_per_node_hour
 from solver.dates import age_days
 from solver.hardware import calibration_for, pcie_rate_is_assumed
 from solver.messages import sentence

@@ -15,7 +15,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from solver.catalog.supply import egress_steps, interruptions_per_node_hour
+from solver.catalog.egress import egress_steps
+from solver.catalog.supply import interruptions_per_node_hour
 from solver.performance.checkpoints import (
     checkpoint_bytes,
     checkpoint_writer_nodes,

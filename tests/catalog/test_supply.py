@@ -1,18 +1,14 @@
-"""Tests of what an offer amounts to: nodes, storage, egress, usual server."""
+"""Tests of what an offer amounts to: nodes, storage, usual server."""
 
 from dataclasses import dataclass, field
 from datetime import date
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from solver.catalog.inventory import stock_limit
 from solver.catalog.load import load_catalog
 from solver.catalog.schema import Delivery, Offer, Server, StorageTier
 from solver.catalog.supply import (
-    egress_steps,
-    egress_usd,
     merged_catalog,
     standard_server,
     storage_options,
@@ -135,46 +131,6 @@ def test_every_shipped_offer_has_storage():
     """Tests that no offer is left without a place for data and checkpoints."""
     for offer in CATALOG.offers.values():
         assert storage_options(CATALOG, offer, CATALOG.servers[offer.server])
-
-
-@pytest.mark.parametrize(
-    ("origin", "destination", "gigabytes", "usd"),
-    [
-        (None, "aws/us-east-1", 1e6, 0),
-        ("aws/us-east-1", "aws/us-east-1", 1e6, 0),
-        ("aws/us-east-1", "aws/us-west-2", 1_000, 20),
-        ("aws/ap-northeast-1", "aws/us-west-2", 1_000, 90),
-        # 100 GB free, 9,900 at 0.09, 40,000 at 0.085, 10,000 at 0.07
-        ("aws/us-west-2", "gcp/us-central1", 60_000, 891 + 3_400 + 700),
-        # 10 TB free in a month
-        ("oci/us-ashburn-1", "aws/us-east-1", 20_000, 85),
-        ("gcp/us-central1", "gcp/asia-northeast1", 1_000, 80),
-        ("lambda/us-east-1", "aws/us-east-1", 1e5, 0),
-        ("azure/japaneast", "azure/koreacentral", 1_000, 80),
-    ],
-)
-def test_egress(origin, destination, gigabytes, usd):
-    """Tests prices by hand, with their steps and free volume."""
-    assert egress_usd(CATALOG, origin, destination, gigabytes * 1e9) == pytest.approx(
-        usd
-    )
-
-
-def test_egress_that_is_not_known():
-    """Tests that an unknown price counts as 0 and can be told from a free one."""
-    assert egress_steps(CATALOG, "verda/fin-01", "aws/us-east-1") == ()
-    assert egress_steps(CATALOG, "lambda/us-east-1", "aws/us-east-1") != ()
-    assert egress_usd(CATALOG, "verda/fin-01", "aws/us-east-1", 1e15) == 0
-
-
-@given(st.floats(0, 1e6), st.floats(0, 1e6))
-def test_more_egress_never_costs_less(first, second):
-    """Tests that the price of moving data grows with its volume."""
-    prices = [
-        egress_usd(CATALOG, "aws/us-east-1", "gcp/us-central1", gigabytes * 1e9)
-        for gigabytes in sorted((first, second))
-    ]
-    assert prices[0] <= prices[1]
 
 
 def test_standard_servers_of_every_size():

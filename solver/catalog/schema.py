@@ -51,6 +51,19 @@ class SourcedByField(Entry):
     sources: dict[str, str] = {}
     """Where single fields were read, by their names; the others are of `source`."""
 
+    def __hash__(self) -> int:
+        # what is equal has the same id; a mapping has no hash
+        return hash(self.id)
+
+    @property
+    def all_sources(self) -> str:
+        """Every source, those of single fields after their names."""
+        fields: dict[str, list[str]] = {}
+        for field, source in self.sources.items():
+            fields.setdefault(source, []).append(field)
+        parts = (f"{', '.join(names)}: {text}" for text, names in fields.items())
+        return "; ".join((self.source, *parts))
+
 
 class Gpu(SourcedByField):
     """One GPU model. Peak rates are dense, with fp32 accumulation."""

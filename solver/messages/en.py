@@ -285,6 +285,11 @@ _WARNINGS = {
         "Spot prices move and servers are taken back: this price is of {as_of}; "
         "{monthly:g} interruptions a node and month are in the duration."
     ),
+    "warning.spot-moment": (
+        "Spot prices move and servers are taken back: this price was the lowest of the "
+        "region's zones at one moment ({as_of}), so expect more; {monthly:g} "
+        "interruptions a node and month are in the duration."
+    ),
     "warning.whole-units": (
         "Whole {unit}s are paid: {expected:,} (${usd:,}) if it runs as expected, "
         "{late:,} (${late_usd:,}) at the 90th percentile. The cost is the mean of what "

@@ -85,7 +85,7 @@ def _purchase(setting: Setting, option: Option) -> list[Message]:
     rate = interruptions_per_node_hour(setting.catalog, option.offer)
     return [
         note(
-            "warning.spot",
+            "warning.spot-moment" if option.offer.one_moment else "warning.spot",
             as_of=option.offer.as_of or "?",
             monthly=round(rate * MONTH_HOURS, 2),
         )
@@ -230,10 +230,10 @@ def provenance_of(
     price = dated(option.offer.source, option.offer.as_of)
     found = {
         "price": f"{price}; {option.offer.note}" if option.offer.note else price,
-        "gpu": dated(option.gpu.source, option.gpu.as_of),
+        "gpu": dated(option.gpu.all_sources, option.gpu.as_of),
         "usable_memory": option.gpu.usable_memory_source,
         "server": dated(option.server.source, option.server.as_of),
-        "storage": dated(tier.source, tier.as_of),
+        "storage": dated(tier.all_sources, tier.as_of),
         "step_time": f"fitted constants, {constants.key}: {constants.source}",
         "memory": dated(*_framework_source(setting)),
         "model": dated(

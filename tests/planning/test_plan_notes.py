@@ -66,6 +66,11 @@ CASES: list[tuple[str, Keys, Keys]] = [
         own({**QUIET, "spot_usd_per_gpu_hour": 1.0}),
     ),
     (
+        "spot-moment",
+        own({}, offers=[], constraints={"providers": ["aws"], "purchase": ["spot"]}),
+        own({}, offers=[], constraints={"providers": ["nebius"], "purchase": ["spot"]}),
+    ),
+    (
         "price-estimate",
         own({}, offers=[], constraints={"providers": ["coreweave"]}),
         own({}, offers=[], constraints={"providers": ["nebius"]}),

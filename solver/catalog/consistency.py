@@ -220,8 +220,7 @@ def check_impossible_gpus(catalog: Catalog) -> Iterator[Issue]:
             message = f"more usable memory ({gpu.usable_memory_gib} GiB) than there is"
             where = catalog.where("gpus", gpu.id, "usable_memory_gib")
             yield Issue("impossible-value", message, where, gpu.id)
-        rates = [gpu.fp32_tflops, gpu.tf32_tflops, gpu.bf16_tflops or gpu.fp16_tflops]
-        rates += [gpu.fp8_tflops, gpu.fp4_tflops]
+        rates = [gpu.bf16_tflops or gpu.fp16_tflops, gpu.fp8_tflops, gpu.fp4_tflops]
         known = [rate for rate in rates if rate]
         if known != sorted(known):
             message = "a narrower format is slower than a wider one"

@@ -219,9 +219,13 @@ class StorageTier(SourcedByField):
     usd_per_iops_month: Annotated[float, Bounds(0, 1e4, "USD per IOPS")] | None = None
     """Price of provisioned operations on top."""
     usd_per_1000_reads: Annotated[float, Bounds(0, 1e3, "USD per 1,000")] | None = None
+    """Price of requests that read; plans do not count it."""
     usd_per_1000_writes: Annotated[float, Bounds(0, 1e3, "USD per 1,000")] | None = None
+    """The same of requests that write."""
     usd_per_gb_retrieved: bounds.UsdPerGb | None = None
+    """Price of reading from a class for rare access; plans do not count it."""
     max_iops: Annotated[float, Bounds(1, 1e9, "operations a second")] | None = None
+    """Most operations a second of a volume or drive."""
     read_gb_per_s_per_node: bounds.NodeRate
     """Reading rate of one node, GB/s."""
     write_gb_per_s_per_node: bounds.NodeRate
@@ -265,6 +269,7 @@ class Region(Entry):
     lat: Annotated[float, Bounds(-90, 90, "degrees north")] | None = None
     """Of the city, not of the data centre; None: no city is known."""
     lon: Annotated[float, Bounds(-180, 180, "degrees east")] | None = None
+    """The same, to the east."""
     coordinate_source: str = ""
     """Gazetteer and its number of the city."""
     grid_gco2_per_kwh: Annotated[float, Bounds(0, 1e4, "g/kWh")] | None = None

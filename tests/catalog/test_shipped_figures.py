@@ -127,6 +127,42 @@ def test_spot_quotes_of_one_moment_are_marked():
         assert offer.one_moment == expected, offer.id
 
 
+def test_committed_prices_have_a_term_and_are_lower():
+    """Tests that a price for a term says how long it is, and is worth committing to."""
+    prices = {
+        (o.region, o.server): o.usd_per_node_hour
+        for o in CATALOG.offers.values()
+        if o.purchase == "on_demand"
+    }
+    terms, compared = set(), 0
+    for offer in CATALOG.offers.values():
+        committed = offer.purchase in ("reserved", "monthly")
+        assert committed == (offer.min_term_hours > 0), offer.id
+        terms.add((offer.purchase, offer.min_term_hours))
+        price = prices.get((offer.region, offer.server))
+        if committed and price is not None:
+            compared += 1
+            assert offer.usd_per_node_hour < price, offer.id
+    assert terms >= {("reserved", 24), ("reserved", 8760), ("monthly", 730)}
+    assert compared >= 30
+
+
+@pytest.mark.parametrize(
+    ("offer", "usd"),
+    [
+        ("aws/us-east-1/p5.48xlarge/reserved-1d", 8 * 5.191),
+        # 36 or 72 GPUs at 10.582 a GPU, 4 a node
+        ("aws/us-east-1-dfw-2a/p6e-gb200.36xlarge/reserved-1d", 4 * 10.582),
+        ("ovh/gra11/h100-380/monthly-1m", 1_940 * 1.1133 / 730),
+        ("qubrid/unstated/8x-h200/reserved-1y", 210_240 / 8_760),
+    ],
+)
+def test_committed_prices_are_those_of_the_lists(offer, usd):
+    """Tests single prices against their lists by hand."""
+    found = {o.id: o.usd_per_node_hour for o in CATALOG.offers.values()}
+    assert found[offer] == pytest.approx(usd, abs=1e-4)
+
+
 def test_derived_prices_say_how():
     """Tests that a computed price names what it was computed from."""
     for offer in CATALOG.offers.values():

@@ -17,7 +17,7 @@ from solver.errors import InputError, Issue, nearest, shown
 
 __all__ = ["EntryDetails", "Figure", "entries_named", "figures_of"]
 
-_ABOUT_ENTRY = frozenset(("id", "source", "as_of", "note"))
+_ABOUT_ENTRY = frozenset(("id", "source", "sources", "as_of", "note"))
 _SUFFIX = "_source"
 
 _ALSO = {
@@ -26,8 +26,11 @@ _ALSO = {
     "bus_4_gb_per_s": "efficiency_source",
     "bus_8_gb_per_s": "efficiency_source",
     "point_to_point_gb_per_s": "efficiency_source",
+    "lat": "coordinate_source",
+    "lon": "coordinate_source",
 }
-"""Fields whose source is not called like them: all that is measured of a link."""
+"""Fields whose source is not called like them: all that is measured of a link, and
+where a region is."""
 
 _SHARE = "(a share)"
 
@@ -276,7 +279,7 @@ def _figure(entry: Entry, name: str) -> Figure:
     """Return one field with its unit and source."""
     stated = name in entry.model_fields_set
     bounds = bounds_of(type(entry), name)
-    own = getattr(entry, source_field(entry, name) or "", "") if stated else ""
+    own = _own_source(entry, name) if stated else ""
     return Figure(
         field=name,
         value=getattr(entry, name),
@@ -286,6 +289,12 @@ def _figure(entry: Entry, name: str) -> Figure:
         as_of=entry.as_of if stated else "",
         own_source=bool(own),
     )
+
+
+def _own_source(entry: Entry, name: str) -> str:
+    """Return where a single field was read; empty if that is where the entry was."""
+    listed: Mapping[str, str] = getattr(entry, "sources", {})
+    return str(listed.get(name) or getattr(entry, source_field(entry, name) or "", ""))
 
 
 def source_field(entry: Entry, name: str) -> str | None:

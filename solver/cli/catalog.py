@@ -39,8 +39,8 @@ Kind = Annotated[
         metavar="KIND",
         show_default=False,
         help="gpus, servers, intra-node, networks, storage, regions, countries, "
-        "offers, egress, round-trips, failure-rates, optimizers, frameworks or "
-        "architectures.",
+        "offers, egress, round-trips, failure-rates, collective-rates, matmul-rates, "
+        "optimizers, frameworks or architectures.",
     ),
 ]
 EntryId = Annotated[

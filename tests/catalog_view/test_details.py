@@ -78,6 +78,19 @@ def test_figures_have_units_and_sources() -> None:
     assert figure(details, "sm_count").unit == ""
 
 
+def test_single_figures_have_the_source_that_the_entry_names() -> None:
+    """Tests the mapping of sources, and the gazetteer's number for both coordinates."""
+    details = one("b300-sxm-288gb")
+    fp4 = figure(details, "fp4_tflops")
+    assert fp4.own_source
+    assert fp4.source == details.entry.sources["fp4_tflops"]
+    assert not figure(details, "bf16_tflops").own_source
+    assert "sources" not in {f.field for f in details.figures}
+    place = one("aws/us-east-1")
+    for field in ("lat", "lon"):
+        assert figure(place, field).source == "GeoNames 4744870"
+
+
 def test_measured_rates_of_a_link_have_the_source_of_the_measurement() -> None:
     """Tests that latency and bus rates are not of the vendor's data sheet."""
     details = one("nvswitch-nvlink4")

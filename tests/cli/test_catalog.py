@@ -211,8 +211,8 @@ def test_a_term_is_told(capsys: Capture, tmp_path: Path) -> None:
     head = HEAD.replace("source", "min_term_hours,source")
     row = "aws/us-east-1,aws-p5.48xlarge,reserved,20,8760,our contract,2026-11\n"
     folder = write(tmp_path, "offers/mine.csv", head + row)
-    words = ("--purchase", "reserved", "--catalog", folder)
-    listed = run(capsys, "catalog", "list", "offers", *words)
+    words = ("--purchase", "reserved", "--catalog", folder, "--sort", "-as_of")
+    listed = run(capsys, "catalog", "list", "offers", *words, "--limit", "1")
     (line,) = (text for text in listed.out.splitlines() if "us-east-1" in text)
     assert line.endswith("  term")
     name = "aws/us-east-1/p5.48xlarge/reserved-1y"

@@ -83,10 +83,20 @@ def _peak_tflops(gpu: Gpu, precision: str) -> float | None:
 
 
 def _power_factor(gpu: Gpu, values: Mapping[str, float]) -> float:
-    """Slowdown of a part with less power for its peak than the one calibrated on."""
-    reference = values.get("reference_w_per_tflop", 0.0)
+    """What a part sustains of its peak over what the part calibrated on does.
+
+    Where ``silicon_tflops`` names the 16-bit peak of the same silicon at
+    ``reference_w``, parts of it go with their power and not with the peak of their
+    data sheets; elsewhere a part with less power for its peak is slower.
+    """
     peak = gpu.bf16_tflops or gpu.fp16_tflops
-    if not reference or not gpu.tdp_w or not peak:
+    if not gpu.tdp_w or not peak:
+        return 1.0
+    if silicon := values.get("silicon_tflops"):
+        power = gpu.tdp_w / values["reference_w"]
+        return float(silicon / peak * power ** values["power_exponent"])
+    reference = values.get("reference_w_per_tflop", 0.0)
+    if not reference:
         return 1.0
     share = min(1.0, gpu.tdp_w / peak / reference)
     return float(share ** values["power_exponent"])
@@ -120,7 +130,7 @@ def hardware_for(
     if precision in SIXTEEN_BIT:
         sixteen = peak
     power = _power_factor(gpu, values)
-    efficiency = values["gemm_16bit"] * power
+    efficiency = min(1.0, values["gemm_16bit"] * power)
     name = f"gemm_{precision}"
     inter = 0.0
     if network is not None:
@@ -134,9 +144,9 @@ def hardware_for(
         peak_16bit=(sixteen or peak) * 1e12,
         peak_precision=peak * 1e12,
         sm_count=gpu.sm_count,
-        gemm_efficiency=values[name] * power if name in values else efficiency,
+        gemm_efficiency=min(1.0, values.get(name, values["gemm_16bit"]) * power),
         gemm_efficiency_16bit=efficiency,
-        attention_efficiency=values["attention"] * power,
+        attention_efficiency=min(1.0, values["attention"] * power),
         fused_attention=values["fused_attention"] > 0,
         inter_bytes_per_s=inter,
         inter_latency_s=(network.latency_us if network else 0.0) * 1e-6,

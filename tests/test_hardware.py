@@ -100,6 +100,22 @@ def test_lower_power_limit_is_slower(catalog: Catalog) -> None:
     assert efficiency(350) < efficiency(500) < efficiency(700) == efficiency(1000)
 
 
+def test_parts_of_one_silicon_go_with_their_power(catalog: Catalog) -> None:
+    """Tests that B200 is slower than GB200 by its power, not by its data sheet's peak."""
+
+    def sustained(gpu_id: str, watts: float | None = None) -> float:
+        gpu = catalog.gpus[gpu_id]
+        part = gpu.model_copy(update={"tdp_w": watts or gpu.tdp_w})
+        server = catalog.servers["8x-h100-sxm-80gb"]
+        made: Any = hardware_for(part, server, None, None, catalog.calibration, "bf16")
+        return float(made.gemm_efficiency * made.peak_precision)
+
+    exponent = catalog.calibration["generations"]["blackwell"]["power_exponent"]
+    ratio = sustained("b200-sxm-180gb") / sustained("gb200-nvl72")
+    assert ratio == pytest.approx((1000 / 1200) ** exponent)
+    assert sustained("gb300-nvl72", 1e6) == 2500e12  # never above its peak
+
+
 def test_no_network_means_one_node(catalog: Catalog) -> None:
     """Tests that a server without a fabric has no rate between nodes."""
     server = catalog.servers["8x-h100-sxm-80gb"].model_copy(update={"network": None})

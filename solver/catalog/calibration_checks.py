@@ -41,6 +41,8 @@ _PHYSICS = {
     "gemm_mxfp8": _SHARE,
     "gemm_nvfp4": _SHARE,
     "attention": _SHARE,
+    "silicon_tflops": Bounds(0.1, 1e5, "TFLOP/s"),
+    "reference_w": Bounds(1, 1e5, "W"),
     "reference_w_per_tflop": Bounds(0, 1e3, "W per TFLOP/s"),
     "power_exponent": Bounds(0, 10),
     "sigma": _SPREAD,

@@ -165,6 +165,7 @@ def linears(
     hardware: Hardware,
     groups: Any = 1,
     share: Any = 1.0,
+    casts: float = 1.0,
 ) -> tuple[FloatArray, FloatArray]:
     """Forward and backward seconds of linears, casts and dequantisation included.
 
@@ -179,13 +180,14 @@ def linears(
     for outs, inner in matrices:
         args = (hardware, rate, operand, groups)
         forward = forward + matmul_s(rows, outs, inner, *args)
-        backward = backward + matmul_s(rows, inner, outs, *args)
+        backward = backward + matmul_s(rows, inner, outs, *args) / stack.backward_rate
         if job.method == "full":
-            backward = backward + matmul_s(inner, outs, rows, *args)
+            weights = matmul_s(inner, outs, rows, *args)
+            backward = backward + weights / stack.backward_rate
             accumulate = stack.accumulate_bytes * outs * inner * groups
             backward = backward + memory_s(hardware, accumulate)
         if low:
-            extra = extra + stack.cast_passes * rows * (outs + inner) * groups
+            extra = extra + casts * stack.cast_passes * rows * (outs + inner) * groups
         if job.method == "qlora":
             dequantise = (NF4_BYTES + 2.0) * stack.nf4_passes
             extra = extra + dequantise * outs * inner * groups
@@ -258,7 +260,11 @@ def elementwise_s(
     split = np.where(cells.sequence_parallel, cells.tp, 1)
     attention = sum(out for out, _ in attention_matrices(shape, cells.tp)[:-1])
     tensors = 3 if shape.gated else 2
-    passes = 14.0 * shape.hidden / split + 2.0 * attention + 2.0 * tensors * width
+    passes = (
+        stack.residual_passes * shape.hidden / split
+        + 2.0 * attention
+        + 2.0 * tensors * width
+    )
     size = ELEMENT_BYTES.get(job.precision, 2.0)
     return memory_s(hardware, stack.elementwise * size * rows * passes)
 
@@ -277,8 +283,8 @@ def dense_layer(
     core, core_backward = attention_core(shape, job, stack, hardware, cells)
     other = elementwise_s(shape, job, stack, hardware, cells, shape.ffn / tp)
     return Kernels(
-        forward + core + other,
-        backward + core_backward + ELEMENTWISE_BACKWARD * other,
+        forward + core + other + stack.gaps_s,
+        backward + core_backward + ELEMENTWISE_BACKWARD * other + 2.0 * stack.gaps_s,
         core,
     )
 
@@ -318,7 +324,9 @@ def moe_layer(
     each = np.maximum(routed * cells.etp / local, 1.0)
     experts = mlp_matrices(shape, expert_width(shape), cells.etp)
     grouped = hardware.grouped_rate
-    up, down = linears(experts, each, job, stack, hardware, local, grouped)
+    up, down = linears(
+        experts, each, job, stack, hardware, local, grouped, stack.expert_casts
+    )
     busiest = imbalance_of(job, cells) * (1.0 + stack.expert_rows / each)
     core, core_backward = attention_core(shape, job, stack, hardware, cells)
     width = shared / cells.tp + expert_width(shape) * routed / rows
@@ -326,9 +334,14 @@ def moe_layer(
     other = other + memory_s(
         hardware, 2.0 * stack.permute_passes * routed * shape.hidden
     )
+    gaps = stack.gaps_s + stack.moe_gaps_s
     return Kernels(
-        forward + busiest * up + core + other,
-        backward + busiest * down + core_backward + ELEMENTWISE_BACKWARD * other,
+        forward + busiest * up + core + other + gaps,
+        backward
+        + busiest * down
+        + core_backward
+        + ELEMENTWISE_BACKWARD * other
+        + 2.0 * gaps,
         core,
     )
 

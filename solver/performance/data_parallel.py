@@ -177,16 +177,21 @@ def exposed_s(
     once_s: FloatArray,
     each_s: FloatArray,
     micro_batch_s: FloatArray,
-    accumulation: Any,
+    layouts: Layouts,
     stack: Stack,
 ) -> FloatArray:
     """Seconds of collectives that compute does not hide, of one step, (n,).
 
-    A second of compute hides one collective at most: what is sent once a step and what
-    each micro-batch sends share the same compute.
+    A stage with several model chunks finishes the gradients of all but one while the
+    pipeline still runs: ``pp`` micro-batches of each. A second of compute hides one
+    collective at most: what is sent once a step and what each micro-batch sends share
+    the same compute.
     """
     dp, fsdp = stack.dp_exposed, stack.fsdp_exposed
-    once = (1.0 - dp) * np.minimum(once_s, STEP_HIDDEN * micro_batch_s)
+    accumulation = layouts.accumulation
+    chunks = 1.0 - 1.0 / layouts.virtual_stages
+    behind = np.minimum(1.0 + (layouts.pp - 1) * chunks, accumulation)
+    once = (1.0 - dp) * np.minimum(once_s, STEP_HIDDEN * behind * micro_batch_s)
     each = np.minimum((1.0 - fsdp) * each_s, MICRO_BATCH_HIDDEN * micro_batch_s)
     most = MICRO_BATCH_HIDDEN * accumulation * micro_batch_s
     hidden = np.minimum(once + accumulation * each, most)

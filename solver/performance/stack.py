@@ -40,14 +40,24 @@ class Stack:
     """Kernel launches of a layer with adapters over one without."""
     collective_s: float = 2.0e-5
     """Seconds to launch and synchronise one collective."""
+    gaps_s: float = 0.0
+    """Seconds in a layer's forward in which the GPU starts kernels; backward twice."""
+    moe_gaps_s: float = 0.0
+    """The same, more, of a layer with experts: routing, sorting, permutation."""
     elementwise: float = 1.5
     """Memory passes of norms, activations and residuals, over the fused ideal."""
+    residual_passes: float = 14.0
+    """Passes of a layer over its residual stream: norms, additions and dropout."""
+    backward_rate: float = 1.0
+    """Rate of a linear's backward matmuls over that of its forward."""
     accumulate_bytes: float = 3.6
     """Bytes a trained parameter and micro-batch to accumulate gradients."""
     loss_bytes: float = 12.0
     """Bytes of memory traffic a logit for cross-entropy and its backward."""
     cast_passes: float = 1.8
     """Bytes an element of a linear's input and output to cast to 8 or 4 bits."""
+    expert_casts: float = 1.0
+    """Casts of an expert's input and output, over those of a dense linear."""
     permute_passes: float = 6.0
     """Memory passes over routed tokens to permute and combine them."""
     expert_rows: float = 90.0

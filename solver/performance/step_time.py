@@ -256,9 +256,7 @@ def _parameter_step(
         )
         once, each = once + more, each + more_each
         stepped = stepped + trained / np.where(layouts.zero_stage > 0, group.shard, 1)
-    sync = data_parallel.exposed_s(
-        once, each, micro_batch_s, layouts.accumulation, stack
-    )
+    sync = data_parallel.exposed_s(once, each, micro_batch_s, layouts, stack)
     return sync, data_parallel.optimizer_s(job, framework, hardware, stepped)
 
 
@@ -287,7 +285,8 @@ def lower_bound(
     core = flops.attention * (1.0 + backward + again) / core_rate
     width = 0.0 if shape.is_moe else shape.ffn / layouts.tp
     other = compute.elementwise_s(shape, job, stack, hardware, layouts, width)
-    layer_s = tokens * (linear * (trained + full) + core)
+    linear = linear * (1.0 + full + (trained - 1.0) / stack.backward_rate)
+    layer_s = tokens * (linear + core)
     layer_s = layer_s + other * (1.0 + compute.ELEMENTWISE_BACKWARD + full)
     head_rate = hardware.peak_16bit * hardware.gemm_efficiency_16bit
     head_s = tokens * flops.head * trained / head_rate

@@ -69,6 +69,47 @@ def test_lora_skips_gradients_of_frozen_weights() -> None:
     assert lora.forward[0] > full.forward[0]
 
 
+@pytest.mark.parametrize(("shape", "gap_s"), [(LLAMA2_7B, 1e-3), (MIXTRAL, 3e-3)])
+def test_gaps_between_kernels_add_to_a_layer(shape, gap_s: float) -> None:
+    """Tests that starting kernels costs a layer once, and twice in backward."""
+    cells = layouts(layout(1, micro_batch=2, etp=1))
+    layer = compute.moe_layer if shape.is_moe else compute.dense_layer
+    slow = replace(BARE, gaps_s=1e-3, moe_gaps_s=2e-3)
+    without = layer(shape, job(4096), BARE, IDEAL, cells)
+    kernels = layer(shape, job(4096), slow, IDEAL, cells)
+    assert kernels.forward - without.forward == pytest.approx(gap_s)
+    assert kernels.backward - without.backward == pytest.approx(2 * gap_s)
+
+
+def test_backward_matmuls_run_at_their_own_rate() -> None:
+    """Tests that both matmuls of a linear's backward pass take 1 / rate longer."""
+    cells = layouts(layout(1, micro_batch=2))
+    slow = replace(BARE, backward_rate=0.8)
+    even = compute.dense_layer(GPT3, job(2048), BARE, IDEAL, cells)
+    kernels = compute.dense_layer(GPT3, job(2048), slow, IDEAL, cells)
+    assert kernels.forward == pytest.approx(even.forward)
+    linears = even.backward - 2.5 * even.attention
+    assert kernels.backward == pytest.approx(even.backward + 0.25 * linears)
+
+
+def test_experts_cast_more_often() -> None:
+    """Tests that 8-bit experts pay for their casts, and 16-bit ones do not."""
+    cells = layouts(layout(1, micro_batch=2, etp=1))
+    often = replace(BARE, expert_casts=2.0)
+
+    def extra(precision: str) -> float:
+        work = replace(job(4096), precision=precision)
+        args = (IDEAL, cells)
+        more = compute.moe_layer(MIXTRAL, work, often, *args).forward
+        return float((more - compute.moe_layer(MIXTRAL, work, BARE, *args).forward)[0])
+
+    routed = 2 * 4096 * MIXTRAL.experts_topk
+    elements = routed * (2 * MIXTRAL.hidden + 3 * MIXTRAL.ffn)
+    moved = BARE.cast_passes * elements / (0.85 * 2.039e12)
+    assert extra("fp8") == pytest.approx(moved)
+    assert extra("bf16") == 0.0
+
+
 def test_qlora_pays_for_dequantising() -> None:
     """Tests that NF4 weights cost time that grows with the weights, not the tokens."""
     extra = []

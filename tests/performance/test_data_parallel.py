@@ -75,11 +75,26 @@ def test_hybrid_sharding_reduces_shards_over_replicas() -> None:
 def test_exposed_part() -> None:
     """Tests that a quarter is exposed and the rest hides behind a micro-batch."""
     exposed = data_parallel.exposed_s(
-        np.array([1.0, 1.0]), np.array([0.0, 0.4]), np.array([2.0, 0.5]), 3, STACK
+        np.array([1.0, 1.0]),
+        np.array([0.0, 0.4]),
+        np.array([2.0, 0.5]),
+        layouts(layout(1, accumulation=3), layout(1, accumulation=3)),
+        STACK,
     )
     late = 0.75 * (1.0 - 0.8 * 0.5)
     assert exposed[0] == pytest.approx(0.25)
     assert exposed[1] == pytest.approx(0.25 + late + 3 * 0.25 * 0.4)
+
+
+@pytest.mark.parametrize(
+    ("accumulation", "hidden"), [(64, 1 + 7 * 0.75), (4, 4.0), (1, 1.0)]
+)
+def test_model_chunks_hide_more(accumulation: int, hidden: float) -> None:
+    """Tests that gradients of finished chunks hide behind the pipeline's last rounds."""
+    rows = layouts(layout(8, pp=8, virtual_stages=4, accumulation=accumulation))
+    once, micro_batch_s = np.array([9.0]), np.array([0.5])
+    exposed = data_parallel.exposed_s(once, 0.0 * once, micro_batch_s, rows, STACK)
+    assert exposed[0] == pytest.approx(0.25 * 9.0 + 0.75 * (9.0 - 0.8 * hidden * 0.5))
 
 
 def test_experts_have_their_own_group() -> None:

@@ -101,7 +101,7 @@ def test_lower_power_limit_is_slower(catalog: Catalog) -> None:
 
 
 def test_parts_of_one_silicon_go_with_their_power(catalog: Catalog) -> None:
-    """Tests that B200 is slower than GB200 by its power, not by its data sheet's peak."""
+    """Tests that B200 falls behind GB200 by its power, not by its listed peak."""
 
     def sustained(gpu_id: str, watts: float | None = None) -> float:
         gpu = catalog.gpus[gpu_id]

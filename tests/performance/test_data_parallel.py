@@ -90,7 +90,7 @@ def test_exposed_part() -> None:
     ("accumulation", "hidden"), [(64, 1 + 7 * 0.75), (4, 4.0), (1, 1.0)]
 )
 def test_model_chunks_hide_more(accumulation: int, hidden: float) -> None:
-    """Tests that gradients of finished chunks hide behind the pipeline's last rounds."""
+    """Tests that gradients of finished chunks hide behind the last rounds."""
     rows = layouts(layout(8, pp=8, virtual_stages=4, accumulation=accumulation))
     once, micro_batch_s = np.array([9.0]), np.array([0.5])
     exposed = data_parallel.exposed_s(once, 0.0 * once, micro_batch_s, rows, STACK)

@@ -1,6 +1,6 @@
 """Fit the constants of the step-time model to the published step times.
 
-    python tools/fit_calibration.py [--folds 4] [--write] [--only megatron]
+    python tools/fit_calibration.py [--folds 8] [--write] [--only megatron]
 
 Robust least squares on the logarithm of predicted over measured step time of all good
 rows of catalog/measurements, started from and drawn towards ``PRIORS``. Every source
@@ -149,8 +149,10 @@ nanotron        tp_exposed            1         0.5
 nanotron        dp_exposed            0.7       0.5
 nanotron        pp_exposed            0.6       0.5
 """
-"""Owner, name, value and spread of every constant before these measurements: measured
-kernels (gemm, attention), bytes by counting tensors, what single frameworks print."""
+"""Owner, name, value and spread of every constant before the fit: measured kernels (gemm
+in 16 bits, attention), bytes by counting tensors, what single frameworks print, and where
+none of these tells, a first fit of a simpler model to runs like these. The spreads are
+those that left-out sources liked best."""
 
 CONSTANTS = [
     Constant(owner, name, float(value), float(spread))
@@ -473,7 +475,7 @@ def _replace(path: Path, block: str, name: str, value: str) -> None:
 def main() -> None:
     """Fit, print errors and constants, and write them where asked."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--folds", type=int, default=4, help="0: no folds")
+    parser.add_argument("--folds", type=int, default=8, help="0: no folds")
     parser.add_argument("--steps", type=int, default=6, help="of the minimiser")
     parser.add_argument("--only", default="", help="fit constants of one owner")
     parser.add_argument("--write", action="store_true", help="change the catalog")

@@ -149,10 +149,10 @@ nanotron        tp_exposed            1         0.5
 nanotron        dp_exposed            0.7       0.5
 nanotron        pp_exposed            0.6       0.5
 """
-"""Owner, name, value and spread of every constant before the fit: measured kernels (gemm
-in 16 bits, attention), bytes by counting tensors, what single frameworks print, and where
-none of these tells, a first fit of a simpler model to runs like these. The spreads are
-those that left-out sources liked best."""
+"""Owner, name, value and spread of every constant before the fit: measured kernels
+(gemm in 16 bits, attention), bytes by counting tensors, what single frameworks print,
+and where none of these tells, a first fit of a simpler model to runs like these. The
+spreads are those that left-out sources liked best."""
 
 CONSTANTS = [
     Constant(owner, name, float(value), float(spread))

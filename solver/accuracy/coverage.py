@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from solver.accuracy.scoring import GOOD, Outcome
+from solver.accuracy.scoring import GOOD, Interval, Outcome
 from solver.hardware import calibration_for
 from solver.spread import (
     LAUNCH_BOUND,
@@ -25,17 +25,7 @@ from solver.spread import (
 if TYPE_CHECKING:
     from solver.accuracy.cases import Case
 
-__all__ = ["Coverage", "Interval", "coverage", "interval_of"]
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """The upper end of what is predicted of one step, and whose spread it rests on."""
-
-    p90_s: float
-    software: str
-    """Framework and kind of run."""
-    generation: str
+__all__ = ["Coverage", "coverage", "interval_of"]
 
 
 @dataclass(frozen=True, slots=True)

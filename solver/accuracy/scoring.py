@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from solver.spread import LAUNCH_BOUND_MFU
 
-if TYPE_CHECKING:
-    from solver.accuracy.coverage import Interval
-
 __all__ = [
     "FitCounts",
     "GroupScore",
+    "Interval",
     "Outcome",
     "Regret",
     "fit_counts",
@@ -47,6 +45,16 @@ DIMENSIONS = (
     "source",
 )
 """What groups are made by; ``class`` are the families that have a common bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The upper end of what is predicted of one step, and whose spread it rests on."""
+
+    p90_s: float
+    software: str
+    """Framework and kind of run."""
+    generation: str
 
 
 @dataclass(frozen=True)

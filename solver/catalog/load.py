@@ -17,7 +17,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
-from solver.catalog.inventory import term_code
 from solver.catalog.measured import CollectiveRate, MatmulRate
 from solver.catalog.reading import (
     Folder,
@@ -44,6 +43,7 @@ from solver.catalog.schema import (
     Server,
     StorageTier,
 )
+from solver.catalog.terms import term_code
 from solver.catalog.transformer_rules import SizeFault, size_faults
 from solver.errors import InputError, IssueLog, nearest
 from solver.files import is_file, is_folder

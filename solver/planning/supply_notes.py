@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solver.candidates import CandidateTable
-from solver.catalog.inventory import term_text
+from solver.catalog.terms import term_text
 from solver.cost import rent_usd
 from solver.options import Option
 from solver.plan import Message

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from solver.catalog.inventory import term_text
+from solver.catalog.terms import term_text
 from solver.messages import sentence
 from solver.plan import LayoutPlan, Plan
 from solver.report.figures import (

@@ -6,8 +6,9 @@ from functools import cache
 
 import pytest
 
-from solver.accuracy.coverage import Coverage, Interval, coverage
+from solver.accuracy.coverage import Coverage, coverage
 from solver.accuracy.report import accuracy_report
+from solver.accuracy.scoring import Interval
 from solver.catalog.load import load_catalog
 from tests.accuracy.test_scoring import outcome
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-import sys
 from dataclasses import dataclass
-from functools import cache
 
 from pydantic import BaseModel
 
 from solver.catalog.bounds import bounds_of
 from solver.catalog.load import PARTS
+from solver.field_texts import field_texts
 
 __all__ = ["Column", "columns_of"]
 
@@ -51,10 +48,7 @@ def columns_of(kind: str) -> tuple[Column, ...]:
     """
     part = PARTS[kind]
     fields = part.model.model_fields
-    texts: dict[str, str] = {}
-    for base in reversed(part.model.__mro__):
-        if issubclass(base, BaseModel) and base is not BaseModel:
-            texts |= _docstrings(base.__module__).get(base.__name__, {})
+    texts = field_texts(part.model)
     last = ("source", "as_of", "note")
     names = [name for name in fields if name not in last]
     if part.form in ("folder", "mapping"):
@@ -76,28 +70,3 @@ def _limits(model: type[BaseModel], name: str) -> str:
     """Return the limits of a number as people write them, empty without any."""
     bounds = bounds_of(model, name)
     return "" if bounds is None else str(bounds)
-
-
-@cache
-def _docstrings(module: str) -> dict[str, dict[str, str]]:
-    """Return the text below each field of each class of a module.
-
-    Notes
-    -----
-    pydantic could keep these itself, but would read the sources at each start.
-    """
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
-    found: dict[str, dict[str, str]] = {}
-    for node in tree.body:
-        if not isinstance(node, ast.ClassDef):
-            continue
-        texts = found.setdefault(node.name, {})
-        for field, after in zip(node.body, node.body[1:], strict=False):
-            if (
-                isinstance(field, ast.AnnAssign)
-                and isinstance(field.target, ast.Name)
-                and isinstance(after, ast.Expr)
-                and isinstance(after.value, ast.Constant)
-            ):
-                texts[field.target.id] = str(after.value.value)
-    return found

@@ -30,9 +30,9 @@ class Entry(BaseModel):
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
-        use_attribute_docstrings=False,
         strict=False,
         allow_inf_nan=False,
+        defer_build=True,  # a command reads few of the kinds
     )
 
     id: str

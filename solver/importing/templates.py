@@ -12,6 +12,7 @@ from typing import Any
 from solver.catalog.fields import Column, columns_of
 from solver.catalog.load import PARTS, load_catalog
 from solver.catalog.schema import Entry
+from solver.field_texts import field_texts
 from solver.importing.entries import entry_text
 from solver.messages import sentence
 from solver.scenario.csv_offers import LISTS
@@ -183,31 +184,32 @@ def offer_columns() -> tuple[Column, ...]:
     Those of its network have ``network.`` before them.
     """
     found: list[Column] = []
+    texts, of_network = field_texts(OfferSpec), field_texts(OwnNetworkSpec)
     for name, field in OfferSpec.model_fields.items():
         if name != "network":
-            meaning = _meaning(field.description)
+            meaning = _meaning(texts.get(name))
             found.append(Column(name, field.is_required(), meaning, ""))
             continue
-        for inner, part in OwnNetworkSpec.model_fields.items():
-            meaning = _meaning(part.description)
+        for inner in OwnNetworkSpec.model_fields:
+            meaning = _meaning(of_network.get(inner))
             found.append(Column(f"network.{inner}", False, meaning, ""))
     return tuple(found)
 
 
 def _of_a_model() -> tuple[Column, ...]:
     """Return the keys of an architecture; its sizes are those of a scenario's model."""
-    sizes = ModelSpec.model_fields
+    sizes = field_texts(ModelSpec)
     return tuple(
         column
         if column.meaning or column.name not in sizes
-        else replace(column, meaning=_meaning(sizes[column.name].description))
+        else replace(column, meaning=_meaning(sizes[column.name]))
         for column in columns_of("architectures")
     )
 
 
-def _meaning(description: str | None) -> str:
-    """Return a field's description as one line."""
-    return " ".join((description or "").split())
+def _meaning(text: str | None) -> str:
+    """Return a field's text as one line."""
+    return " ".join((text or "").split())
 
 
 def _table(

@@ -14,6 +14,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
+from solver.field_texts import field_texts
 from solver.scenario.quantities import Text, any_of, word
 
 
@@ -80,8 +81,8 @@ class Spec(BaseModel):
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
-        use_attribute_docstrings=True,
         populate_by_name=False,
+        defer_build=True,  # most keys of most scenarios are left out
     )
 
     @model_validator(mode="before")
@@ -100,7 +101,11 @@ class Spec(BaseModel):
         """Return the JSON Schema, in which a key may be without a value."""
         described = handler.resolve_ref_schema(handler(schema))
         needed = described.get("required", ())
+        texts = field_texts(cls)
+        names = {f.alias or name: name for name, f in cls.model_fields.items()}
         for key, field in described.get("properties", {}).items():
+            if text := texts.get(names[key]):
+                field.setdefault("description", text)
             if key not in needed:
                 _allow_empty(field)
         return described

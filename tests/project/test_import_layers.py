@@ -11,7 +11,7 @@ import pytest
 from tests.project.source import ROOT, module_name, python_files, tree_of
 
 LAYERS: list[set[str]] = [
-    {"dates", "errors", "files", "ranges", "units", "resources"},
+    {"dates", "errors", "field_texts", "files", "ranges", "units", "resources"},
     {"messages", "plan", "provenance", "yaml_source"},
     {"rules", "catalog", "scenario"},
     {"performance", "cost"},

@@ -11,11 +11,18 @@ import os
 import re
 from calendar import monthrange
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, timedelta
 
 from solver.errors import InputError, Issue, shown
 
-__all__ = ["TODAY_VARIABLE", "age_days", "first_day", "last_day", "today"]
+__all__ = [
+    "TODAY_VARIABLE",
+    "age_days",
+    "first_day",
+    "last_day",
+    "last_today",
+    "today",
+]
 
 TODAY_VARIABLE = "GPUPLAN_TODAY"
 """Environment variable with the date to take for today's, for a plan as of that day."""
@@ -45,6 +52,11 @@ def today(environment: Mapping[str, str] | None = None) -> date:
         message = f"expected a date such as 2027-03-31, not {shown(stated)}"
         raise InputError([Issue("wrong-value", message, TODAY_VARIABLE)])
     return day
+
+
+def last_today(day: date) -> date:
+    """Return the day after today, which it is already elsewhere."""
+    return day + timedelta(days=1)
 
 
 def first_day(as_of: str) -> date | None:

@@ -155,7 +155,11 @@ SET_RULES: Mapping[str, Callable[[Option, Scenario], bool]] = {
     "intra_node": _intra_node_allowed,
     "network": _network_allowed,
     "storage": lambda o, _: bool(o.storage),
-    "purchase": lambda o, s: o.offer.purchase in allowed_purchase(s),
+    "purchase": lambda o, s: (
+        # asked first, for it need not look at all of the user's own offers
+        o.offer.purchase in s.constraints.purchase
+        or o.offer.purchase in allowed_purchase(s)
+    ),
     "stock": lambda o, _: o.stock_nodes >= max(o.offer.min_nodes, 1),
     "cluster": lambda o, _: (o.cluster_nodes or o.offer.min_nodes) >= o.offer.min_nodes,
     "quota": lambda o, _: o.quota_nodes is None or o.quota_nodes >= o.offer.min_nodes,

@@ -102,7 +102,9 @@ class _Search:
     @property
     def ceiling(self) -> float:
         """Objective value above which nothing is of interest any more."""
-        return self.best * (1.0 + self.slack) if np.isfinite(self.best) else np.inf
+        if np.isinf(self.best) or np.isinf(self.slack):
+            return np.inf  # what costs nothing has no multiple without end
+        return self.best * (1.0 + self.slack)
 
     def class_bound(self, group: HardwareClass) -> float:
         """Objective that no layout on this hardware can undercut."""

@@ -1,10 +1,12 @@
 """Tests that no path makes asking after it fail."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from solver.files import is_file, is_folder
+from solver.files import exchanged, is_file, is_folder, locked
 from tests.cli.running import run
 
 LONG = "a" * 5000
@@ -80,3 +82,32 @@ def test_such_paths_are_input_errors(
         assert (ran.status, ran.out) == (2, ""), line
         assert ran.err
         assert all(len(told) < 1000 for told in ran.err.splitlines())
+
+
+def test_an_exchange_is_one_or_none(tmp_path: Path) -> None:
+    """Tests that folders swap places where the system can, else stay as they are."""
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder in (one, other):
+        folder.mkdir()
+        (folder / folder.name).touch()
+    done = exchanged(one, other)
+    assert (one / "other").exists() == (other / "one").exists() == done
+    assert not exchanged(one, tmp_path / "none")
+    assert one.exists()
+
+
+def test_a_lock_is_waited_for(tmp_path: Path) -> None:
+    """Tests that two never hold a folder at once, and that nothing is left in it."""
+    inside, most = [], []
+
+    def work(number: int) -> None:
+        with locked(tmp_path) as alone:
+            inside.append(number)
+            time.sleep(0.01)
+            most.append(len(inside) if alone else 1)
+            inside.remove(number)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    assert most == [1] * 8
+    assert not list(tmp_path.iterdir())

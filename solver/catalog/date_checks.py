@@ -7,10 +7,10 @@ These checks depend on the day on which they are made, so that they are no part 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import date, timedelta
+from datetime import date
 from typing import TYPE_CHECKING
 
-from solver.dates import age_days, first_day
+from solver.dates import age_days, first_day, last_today
 from solver.errors import Issue
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ __all__ = ["MAX_PRICE_AGE_DAYS", "check_future_dates", "check_stale_prices"]
 
 MAX_PRICE_AGE_DAYS = 180
 """Days from which a price is called old unless another age is asked for."""
-
-_TIME_ZONES = timedelta(days=1)
-"""It is tomorrow already elsewhere."""
 
 
 def check_future_dates(
@@ -43,7 +40,7 @@ def check_future_dates(
     for kind, entries in kinds.items():
         for entry in entries.values():
             first = first_day(entry.as_of)
-            if first is not None and first > day + _TIME_ZONES:
+            if first is not None and first > last_today(day):
                 message = f"{entry.as_of} is still to come; today is {day}"
                 where = catalog.where(kind, entry.id, "as_of")
                 yield Issue("future-date", message, where, f"{entry.id}.as_of")

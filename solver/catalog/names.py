@@ -64,7 +64,10 @@ def resolve_gpu(
     allow_family
         Whether it may stand for several, as in a constraint. An offer has to name one.
     """
-    found = gpus_like(name, catalog.gpus.values())
+    key = ("gpus_like", name)  # a table of offers names the same few again and again
+    if key not in catalog.memo:
+        catalog.memo[key] = gpus_like(name, catalog.gpus.values())
+    found: tuple[str, ...] = catalog.memo[key]
     if not found:
         hint = _nearest_name(name, catalog.gpus, _gpu_names(catalog))
         return _unknown("GPU", name, hint)

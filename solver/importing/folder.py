@@ -7,10 +7,12 @@ takes its place by renaming.
 from __future__ import annotations
 
 import csv
+import glob
+import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Any
@@ -20,10 +22,13 @@ from solver.catalog.load import load_catalog
 from solver.catalog.reading import MAX_TABLE_BYTES, read_text, table_lines
 from solver.catalog.schema import Entry, Offer, Region, Server
 from solver.errors import InputError, Issue
-from solver.files import is_file, is_folder
+from solver.files import exchanged, is_file, is_folder, locked
 from solver.importing.overlay import Overlay
 
 __all__ = ["changed_folder", "checked", "write_entry", "write_overlay"]
+
+_WORKPLACE = ".import-"
+"""After the target's name: the folder in which its new state is made."""
 
 COLUMNS: Mapping[type[Entry], tuple[str, ...]] = {
     Offer: (
@@ -45,6 +50,8 @@ COLUMNS: Mapping[type[Entry], tuple[str, ...]] = {
 def changed_folder(target: Path, *, update: bool) -> Iterator[Path]:
     """Give a copy of a folder to change, which takes its place if all goes well.
 
+    Only one process at a time changes a folder: others wait until it is done.
+
     Parameters
     ----------
     target
@@ -57,35 +64,85 @@ def changed_folder(target: Path, *, update: bool) -> Iterator[Path]:
     InputError
         It exists and must not, or cannot be written.
     """
-    _check_target(target, update=update)
-    target = target.resolve()  # the folder that a link leads to, not the link
+    real = _resolved(target, update=update)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except (OSError, ValueError) as error:
-        raise _unwritable(error, target) from None
-    new, old = place / "new", place / "old"
-    try:
-        if is_folder(target):
-            shutil.copytree(target, new, symlinks=True)
-        else:
-            new.mkdir()
-        yield new
-        if target.exists():
-            target.rename(old)
-        new.rename(target)
+        with _parents(real), locked(real.parent) as alone:
+            if alone:
+                _clear_up(real)
+            _check_target(real, update=update)  # others may have written it meanwhile
+            prefix = f".{real.name}{_WORKPLACE}"
+            place = Path(tempfile.mkdtemp(prefix=prefix, dir=real.parent))
+            try:
+                yield _copied(real, place / "new")
+                _swap(real, place)
+            finally:
+                _put_back(real, place)
     except OSError as error:
         raise _unwritable(error, target) from None
+
+
+def _resolved(target: Path, *, update: bool) -> Path:
+    """Return the folder that a target means, which a link may lead to."""
+    try:
+        _check_target(target, update=update)
+        return target.resolve()
+    except (OSError, ValueError, RuntimeError) as error:  # the last: links in a circle
+        raise _unwritable(error, target) from None
+
+
+@contextmanager
+def _parents(target: Path) -> Iterator[None]:
+    """Make the folders that lead to a target; without success they go again."""
+    made = [folder for folder in target.parents if not folder.exists()]
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield
     finally:
-        if old.exists() and not target.exists():
-            old.rename(target)  # stopped between the two: as it was
-        shutil.rmtree(place, ignore_errors=True)
+        if not target.exists():
+            for folder in made:
+                with suppress(OSError):
+                    folder.rmdir()
+
+
+def _copied(target: Path, new: Path) -> Path:
+    """Return a copy of a folder, an empty one where there is none."""
+    if is_folder(target):
+        shutil.copytree(target, new, symlinks=True)
+    else:
+        new.mkdir()
+    return new
+
+
+def _swap(target: Path, place: Path) -> None:
+    """Put the new state in the place of the old one, at once where systems can."""
+    new = place / "new"
+    if not target.exists():
+        new.rename(target)
+    elif not exchanged(new, target):
+        target.rename(place / "old")
+        new.rename(target)
+
+
+def _put_back(target: Path, place: Path) -> None:
+    """Remove what a change leaves; what was stopped in the middle is as it was."""
+    old = place / "old"
+    if old.exists() and not target.exists():
+        old.rename(target)
+    shutil.rmtree(place, ignore_errors=True)
+
+
+def _clear_up(target: Path) -> None:
+    """Put back and remove what processes that were killed have left."""
+    for place in target.parent.glob(f".{glob.escape(target.name)}{_WORKPLACE}????????"):
+        _put_back(target, place)
 
 
 def _check_target(target: Path, *, update: bool) -> None:
     """Refuse a target that must not be written."""
-    if is_file(target):
-        message = "this is a file; expected the name of a folder to write"
+    if os.path.lexists(target) and not is_folder(target):
+        # a device, a pipe or a link to nowhere must not be moved away either
+        kind = "a file" if is_file(target) else "no folder"
+        message = f"this is {kind}; expected the name of a folder to write"
     elif Path.cwd().is_relative_to(target.resolve()):
         message = "the current folder lies in it; name one below, or beside"
     elif is_folder(target) and any(target.iterdir()) and not update:
@@ -98,7 +155,7 @@ def _check_target(target: Path, *, update: bool) -> None:
     raise InputError([Issue("file-exists", message, f"--out {target}")])
 
 
-def _unwritable(error: OSError | ValueError, target: Path) -> InputError:
+def _unwritable(error: Exception, target: Path) -> InputError:
     """Return the error of a folder that cannot be written."""
     message = f"cannot be written: {getattr(error, 'strerror', None) or error}"
     return InputError([Issue("file-unwritable", message, f"--out {target}")])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,12 @@ from solver.errors import InputError, Issue
 from solver.files import is_file, is_folder
 from solver.importing.entries import entry_text
 from solver.importing.folder import changed_folder, checked, write_entry
-from solver.importing.prices import DEFAULTS, ImportOptions, check_date
+from solver.importing.prices import (
+    DEFAULTS,
+    ImportOptions,
+    check_options,
+    file_date,
+)
 from solver.importing.quotes import slug
 from solver.performance.transformer import ParameterCount, parameters
 from solver.physics_inputs import shape_of
@@ -74,21 +78,20 @@ def import_model(
     InputError
         The file cannot be read or is of an unknown type, or nothing can be written.
     """
-    check_date(options.as_of)
+    check_options(options)
     file = config / "config.json" if is_folder(config) else config
     if not is_file(file):
         raise InputError([Issue("file-not-found", "no such file", str(file))])
     read = read_config(file, str(file))
     hub_id = read.name if _HUB_ID.fullmatch(read.name) else ""
     entry_id = _id(name, hub_id, file)
-    changed = datetime.fromtimestamp(file.stat().st_mtime, UTC).date()
     entry = read.model_copy(
         update={
             "id": entry_id,
             "name": hub_id.rpartition("/")[2] or name or entry_id,
             "hf_id": hub_id,
             "source": options.source or f"Hugging Face config.json ({file.name})",
-            "as_of": options.as_of or changed.isoformat(),
+            "as_of": options.as_of or file_date(file),
         }
     )
     place = f"architectures/{entry_id}.yaml"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.catalog.load import Catalog, load_catalog
+from solver.dates import first_day, last_today, today
 from solver.errors import InputError, Issue, IssueLog, shown
 from solver.files import is_file, is_folder
 from solver.importing.folder import changed_folder, checked, write_overlay
@@ -21,7 +21,14 @@ from solver.importing.skypilot import read_skypilot
 from solver.importing.tables import Source
 from solver.importing.vantage import read_vantage
 
-__all__ = ["TOOLS", "ImportOptions", "PriceImport", "check_date", "import_prices"]
+__all__ = [
+    "TOOLS",
+    "ImportOptions",
+    "PriceImport",
+    "check_options",
+    "file_date",
+    "import_prices",
+]
 
 TOOLS: Mapping[str, Callable[[Source, Findings], None]] = {
     "skypilot": read_skypilot,
@@ -33,7 +40,6 @@ TOOLS: Mapping[str, Callable[[Source, Findings], None]] = {
 DEFAULT_PROVIDER = {"vantage": "aws"}
 _NO_NAMES = ("vms", "instances")
 """Stems of files that say nothing of whose prices they hold: the folder's name does."""
-_DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +122,7 @@ def import_prices(
     quotes: list[tuple[Quote, Stamp]] = []
     log = IssueLog()
     try:
-        check_date(options.as_of)
+        check_options(options)
     except InputError as error:
         log.extend(error.issues)
     for file in files:
@@ -130,26 +136,46 @@ def import_prices(
             stamp = _stamp(tool, source, options)
             quotes += [(quote, stamp) for quote in findings.quotes[before:]]
     log.raise_if_any()
-    overlay = overlay_of(quotes, _known(out, options), findings)
-    if not overlay.offers:
-        raise InputError(_nothing(findings, files))
     with changed_folder(out, update=options.update) as folder:
+        overlay = overlay_of(quotes, _known(out, options), findings)
+        if not overlay.offers:
+            raise InputError(_nothing(findings, files))
         written = write_overlay(overlay, folder)
         warnings = checked(folder, str(out))
     return PriceImport(tool, out, overlay, findings, written, tuple(warnings))
 
 
-def check_date(as_of: str | None) -> None:
-    """Refuse a date of figures that is none.
+def check_options(options: ImportOptions) -> None:
+    """Refuse a date that is none or still to come, and a source that says nothing.
 
     Raises
     ------
     InputError
-        It is not written as the catalog has dates.
+        What is wrong, all faults at once.
     """
-    if as_of is not None and not _DATE.fullmatch(as_of):
-        message = f"expected 2026-08-31, 2026-08 or 2026, not {shown(as_of)}"
-        raise InputError([Issue("wrong-value", message, "--as-of")])
+    log = IssueLog()
+    as_of, source = options.as_of, options.source
+    if as_of is not None:
+        first = first_day(as_of)
+        if first is None:
+            message = f"expected 2026-08-31, 2026-08 or 2026, not {shown(as_of)}"
+            log.add("wrong-value", message, "--as-of")
+        elif first > last_today(today()):
+            message = f"{as_of} is still to come; today is {today()}"
+            log.add("future-date", message, "--as-of")
+    if source and not source.strip():
+        log.add("missing-source", "expected where the figures come from", "--source")
+    log.raise_if_any()
+
+
+def file_date(file: Path) -> str:
+    """Return the day on which a file was last changed; today where that is odd."""
+    latest = last_today(today())
+    try:
+        changed = datetime.fromtimestamp(file.stat().st_mtime, UTC).date()
+    except (OverflowError, ValueError):  # no calendar has that day
+        return today().isoformat()
+    return (changed if changed <= latest else today()).isoformat()
 
 
 def _known(out: Path, options: ImportOptions) -> Catalog:
@@ -178,12 +204,11 @@ def _source(tool: str, file: Path, options: ImportOptions) -> Source:
 
 def _stamp(tool: str, source: Source, options: ImportOptions) -> Stamp:
     """Return where the figures of a file come from, and their date."""
-    changed = datetime.fromtimestamp(source.file.stat().st_mtime, UTC).date()
     digest = hashlib.sha256(source.file.read_bytes()).hexdigest()[:12]
     name = f"{source.provider}/{source.file.name}"
     return Stamp(
         options.source or f"{tool} {name} sha256:{digest}",
-        options.as_of or changed.isoformat(),
+        options.as_of or file_date(source.file),
     )
 
 

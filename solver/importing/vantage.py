@@ -25,7 +25,7 @@ __all__ = ["read_vantage"]
 MAX_JSON_BYTES = 500_000_000
 LINUX = "linux"
 YEAR_HOURS = 8760
-_TERM = re.compile(r"yrTerm(?P<years>\d)(?:Standard|Convertible|Savings)\.\w+")
+_TERM = re.compile(r"yrTerm(?P<years>[1-9])(?:Standard|Convertible|Savings)\.\w+")
 """Names of the terms: yrTerm1Standard.noUpfront."""
 _SPREAD = "what is paid at the start is spread over the term"
 CHINA = "cn-"
@@ -141,9 +141,10 @@ def _local_nvme_tb(storage: object, where: str, findings: Findings) -> float | N
         return None
     size = findings.number(storage.get("size"), where, "storage.size")
     devices = findings.number(storage.get("devices"), where, "storage.devices")
-    unit = {"GB": 1e-3, "GiB": GIB / 1e12, "TB": 1.0}.get(
-        storage.get("size_unit", "GB")
-    )
+    written = storage.get("size_unit", "GB")
+    unit = _UNITS_TB.get(str(written))
+    if unit is None:
+        findings.skip(where, "unreadable", f"storage.size_unit {written}")
     if not size or not devices or unit is None:
         return None
     return round(size * devices * unit, 3)

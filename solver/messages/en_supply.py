@@ -56,5 +56,6 @@ SUPPLY = {
     "relax.quota.vcpus": "{count:,} {count:vCPU|vCPUs}",
     "relax.stock.now": "what is known or assumed",
     "relax.stock": "{nodes:,} {nodes:node|nodes} of {offer}",
+    "relax.hours-of": "{hours:,.4g} {hours:hour|hours} of {offer}",
     "relax.days-of": "{days:,.4g} {days:day|days} of {offer}",
 }

@@ -31,6 +31,7 @@ from solver.planning.relaxing import LIFTED, in_force, without
 from solver.planning.supply_relaxations import (
     changed_offer,
     changed_quotas,
+    is_possible,
     lead_left,
     quota_use,
     term_left,
@@ -101,6 +102,8 @@ def _open(setting: Setting, rule_id: str, clock: _Clock) -> Opening | None:
     if table is None:
         return None
     least = Opening(rule_id, relaxed, table, _least(rule_id, relaxed, table))
+    if not is_possible(least):
+        return None
     return replace(least, opened=_opened(setting, least, clock))
 
 

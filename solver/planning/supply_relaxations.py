@@ -17,6 +17,8 @@ from solver.scenario.scenario import Constraints, Quota, Scenario
 from solver.setting import Setting
 from solver.units import DAY, HOUR
 
+DAY_HOURS = DAY // HOUR
+
 SPOT_SUFFIX = "/spot"
 """What the spot offer's id has more than the name of one's own offer."""
 
@@ -165,20 +167,25 @@ def _lead_time(opening: Opening, _user: Constraints) -> Described:
 
 
 def _term(opening: Opening, _user: Constraints) -> Described:
-    offer, needed = opening.option.offer, _term_days(opening)
-    scenario, now = opening.setting.scenario, offer.min_term_hours / 24
+    offer, hours = opening.option.offer, term_hours(opening)
+    scenario, unit = opening.setting.scenario, "days" if hours >= DAY_HOURS else "hours"
+    each = DAY_HOURS if unit == "days" else 1
+    now, needed = offer.min_term_hours / each, hours // each
     return {
-        "now": sentence("relax.days-of", days=now, offer=offer.id),
-        "needed": sentence("relax.days-of", days=needed, offer=offer.id),
+        "now": sentence(f"relax.{unit}-of", **{unit: now}, offer=offer.id),
+        "needed": sentence(f"relax.{unit}-of", **{unit: needed}, offer=offer.id),
         "now_value": now,
         "needed_value": needed,
-        "unit": "days",
-        "set": own_override(scenario, offer, "min_term", f"{needed} days"),
+        "unit": unit,
+        "set": own_override(scenario, offer, "min_term", f"{needed} {unit}"),
     }
 
 
-def _term_days(opening: Opening) -> int:
-    """The longest term of the offer that the budget pays for, whole days."""
+def term_hours(opening: Opening) -> int:
+    """The longest term of the offer that the budget pays for, hours.
+
+    Whole days, and below one day whole hours.
+    """
     setting = opening.setting
     budget_usd = setting.scenario.constraints.budget_usd or np.inf
     one = opening.table.take(np.array([opening.row]))
@@ -188,20 +195,30 @@ def _term_days(opening: Opening) -> int:
     active = (one.duration_limit_s if surely else one.duration_s) - unpaid
     sigma = one.sigma * (not surely)
 
-    def rent(days: int) -> float:
+    def rent(hours: int) -> float:
         billed = billed_seconds(
-            active, overheads.setup_s, arrays.unit_s, sigma, days * float(DAY)
+            active, overheads.setup_s, arrays.unit_s, sigma, hours * float(HOUR)
         )
         nodes, price = one.layouts.nodes, arrays.usd_per_node_hour
         return float(rent_usd(nodes, price, billed)[0])
 
     other = float(one.cost_limit_usd[0]) - rent(0)
-    low, high = 0, int(opening.option.offer.min_term_hours * HOUR / DAY)
+    low, high = 0, int(opening.option.offer.min_term_hours)
     while low < high:
         middle = (low + high + 1) // 2
         fits = rent(middle) + other <= budget_usd
         low, high = (middle, high) if fits else (low, middle - 1)
-    return low
+    return low - low % DAY_HOURS if low >= DAY_HOURS else low
+
+
+def is_possible(opening: Opening) -> bool:
+    """Whether what a requirement would have to be is something that can be stated.
+
+    A reserved offer has a term: that without one it would do is of no use.
+    """
+    if opening.rule != "term" or opening.option.offer.purchase != "reserved":
+        return True
+    return term_hours(opening) > 0
 
 
 def changed_offer(opening: Opening) -> Offer | None:
@@ -212,7 +229,7 @@ def changed_offer(opening: Opening) -> Offer | None:
             int(opening.table.layouts.nodes[opening.row]),
         ),
         "lead_time": lambda: ("lead_time_days", _lead_days(opening)),
-        "term": lambda: ("min_term_hours", 24.0 * _term_days(opening)),
+        "term": lambda: ("min_term_hours", float(term_hours(opening))),
     }
     if opening.rule not in needed:
         return None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.errors import InputError
-from solver.files import is_file
+from solver.files import is_file, why_no_file
 from solver.scenario.csv_offers import read_offers
 from solver.scenario.overrides import ScenarioSource
 from solver.scenario.reading import Reading
@@ -46,7 +46,7 @@ def add_offers(reading: Reading, added: AddedOffers) -> None:
     tables: list[Source] = []
     for file in added.files:
         if not is_file(file):
-            reading.log.add("file-not-found", "no such file", str(file), OFFERS)
+            reading.log.add("file-not-found", why_no_file(file), str(file), OFFERS)
             continue
         try:
             tables.append(read_offers(file, str(file)))

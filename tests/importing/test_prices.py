@@ -1,14 +1,19 @@
 """Tests of writing imported prices into a catalog folder."""
 
 import filecmp
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from solver.catalog.load import load_catalog
+from solver.dates import today
 from solver.errors import InputError
+from solver.importing.models import import_model
 from solver.importing.prices import ImportOptions, import_prices
 from tests.importing.lists import AWS, GCP, GPUHUNT, LAMBDA, VANTAGE, imported, write
+from tests.project.source import ROOT
 
 LISTS = {
     "skypilot": ("gcp/vms.csv", GCP),
@@ -139,12 +144,34 @@ def test_nothing_to_import(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("date", ["yesterday", "2026-13", "26-10-01", ""])
+@pytest.mark.parametrize(
+    "date", ["yesterday", "2026-13", "26-10-01", "", "2026-02-30", "0000"]
+)
 def test_dates(tmp_path: Path, date: str) -> None:
     """Tests that a date that is none is refused before anything is written."""
     with pytest.raises(InputError, match="expected 2026-08-31"):
         imported(tmp_path, "skypilot", "aws/vms.csv", AWS, as_of=date)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_date_to_come_and_a_blank_source(tmp_path: Path) -> None:
+    """Tests that both are told before a folder is made that the checks would refuse."""
+    given = {"as_of": "2990-01", "source": " "}
+    with pytest.raises(InputError) as caught:
+        imported(tmp_path, "skypilot", "aws/vms.csv", AWS, **given)
+    assert [issue.code for issue in caught.value.issues] == [
+        "future-date",
+        "missing-source",
+    ]
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_from_the_future_is_of_today(tmp_path: Path) -> None:
+    """Tests that a wrong clock makes no entry that the checks would refuse."""
+    file = write(tmp_path, "aws/vms.csv", AWS)
+    os.utime(file, (9_000_000_000, 9_000_000_000))
+    done = import_prices("skypilot", [file], tmp_path / "out")
+    assert {offer.as_of for offer in done.overlay.offers} == {today().isoformat()}
 
 
 def test_a_broken_folder_is_left_alone(tmp_path: Path) -> None:
@@ -185,6 +212,7 @@ def test_a_swap_that_fails_puts_the_folder_back(
     """Tests that a folder is as it was if either of the renames cannot be done."""
     imported(tmp_path, "skypilot", "aws/vms.csv", AWS)
     before = (tmp_path / "out/offers/aws.csv").read_bytes()
+    monkeypatch.setattr("solver.importing.folder.exchanged", lambda *_: False)
     rename, calls = Path.rename, []
 
     def failing(path: Path, target: Path) -> Path:
@@ -198,6 +226,59 @@ def test_a_swap_that_fails_puts_the_folder_back(
         imported(tmp_path, "skypilot", "lambda/vms.csv", LAMBDA, update=True)
     assert (tmp_path / "out/offers/aws.csv").read_bytes() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == ["aws", "lambda", "out"]
+
+
+def test_a_swap_that_was_killed_is_put_back(tmp_path: Path) -> None:
+    """Tests that the next import finds the folder that a killed one had moved away."""
+    imported(tmp_path, "skypilot", "aws/vms.csv", AWS)
+    place = tmp_path / ".out.import-12345678"
+    (place / "new").mkdir(parents=True)
+    (tmp_path / "out").rename(place / "old")
+    imported(tmp_path, "skypilot", "lambda/vms.csv", LAMBDA, update=True)
+    offers = sorted(p.name for p in (tmp_path / "out/offers").iterdir())
+    assert offers == ["aws.csv", "lambda.csv"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["aws", "lambda", "out"]
+
+
+def test_imports_at_once_all_count(tmp_path: Path) -> None:
+    """Tests that none of several imports into a folder is lost."""
+    names = [f"m{number}" for number in range(6)]
+    config = ROOT / "tests/data/configs/llama-3.1-8b.json"
+    with ThreadPoolExecutor(len(names)) as pool:
+        done = pool.map(
+            lambda name: import_model(config, tmp_path / "out", name), names
+        )
+        assert [one.architecture.id for one in done] == names
+    found = sorted(p.stem for p in (tmp_path / "out/architectures").iterdir())
+    assert found == names
+
+
+def test_folders_that_lead_to_the_target_go_again(tmp_path: Path) -> None:
+    """Tests that an import that is refused leaves no folders behind."""
+    table = "\n".join([LAMBDA.splitlines()[0], LAMBDA.splitlines()[-1]]) + "\n"
+    file = write(tmp_path, "lambda/vms.csv", table)
+    with pytest.raises(InputError, match="nothing to import"):
+        import_prices("skypilot", [file], tmp_path / "a/b/out")
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "nowhere", "circle", "below"])
+def test_what_is_there_and_no_folder_is_left_alone(tmp_path: Path, kind: str) -> None:
+    """Tests that a pipe, a device or a link without a goal is not moved away."""
+    out = tmp_path / "out"
+    if kind == "pipe":
+        os.mkfifo(out)
+    else:
+        out.symlink_to(tmp_path / "none" if kind == "nowhere" else out)
+    before = out.lstat()
+    file = write(tmp_path, "aws/vms.csv", AWS)
+    target = out / "x" if kind == "below" else out
+    with pytest.raises(InputError) as caught:
+        import_prices("skypilot", [file], target, ImportOptions(update=True))
+    wanted = "file-unwritable" if kind == "below" else "file-exists"
+    assert [issue.code for issue in caught.value.issues] == [wanted]
+    assert out.lstat() == before
+    assert not (tmp_path / "none").exists()
 
 
 def test_a_target_that_is_no_folder(tmp_path: Path) -> None:

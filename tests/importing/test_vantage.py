@@ -1,12 +1,17 @@
 """Tests of reading ec2instances.info's instances.json."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from solver.errors import InputError
-from tests.importing.lists import VANTAGE, imported, prices, skipped
+from solver.importing.quotes import Findings
+from solver.importing.tables import Source
+from solver.importing.vantage import read_vantage
+from tests.importing.lists import VANTAGE, imported, prices, skipped, write
 
 
 def test_instances(tmp_path: Path) -> None:
@@ -110,3 +115,60 @@ def test_odd_values_are_listed(tmp_path: Path) -> None:
         "spot_min -3",
         "memory [1]",
     ]
+
+
+ODD = (
+    None,
+    True,
+    0,
+    -1,
+    1e300,
+    float("nan"),
+    "x" * 900,
+    "\x00",
+    [],
+    [1],
+    {},
+    {"a": []},
+)
+"""Values that no figure has."""
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield each object or list within a value, with each of its keys."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in list(items):
+        yield value, key
+        if isinstance(inner, dict | list):
+            yield from places(inner)
+
+
+def test_odd_values(tmp_path: Path) -> None:
+    """Tests that any value in any place is taken, left out or refused."""
+    count = len(list(places(VANTAGE)))
+    for number in range(count):
+        for odd in ODD:
+            data = json.loads(json.dumps(VANTAGE))
+            inside, key = list(places(data))[number]
+            inside[key] = odd
+            file = write(tmp_path, "instances.json", data)
+            findings = Findings()
+            try:
+                read_vantage(Source(file, file.name, "aws"), findings)
+            except InputError as error:
+                assert all(issue.code and issue.where for issue in error.issues)
+            for quote in findings.quotes:
+                assert 0 < quote.usd_per_hour < float("inf")
+                assert quote.purchase != "reserved" or quote.min_term_hours > 0
+
+
+def test_a_term_of_no_years_is_left_out(tmp_path: Path) -> None:
+    """Tests that a reserved price without a length does not spoil the others."""
+    data = json.loads(json.dumps(VANTAGE[:1]))
+    data[0]["pricing"]["us-east-1"]["linux"]["reserved"] = {
+        "yrTerm0Standard.noUpfront": "1",
+        "yrTerm1Standard.noUpfront": "43.16",
+    }
+    done = imported(tmp_path, "vantage", "instances.json", data)
+    assert "yrTerm0Standard.noUpfront" in skipped(done)["term"]
+    assert "aws/us-east-1/p5.48xlarge/reserved-1y" in prices(done)

@@ -47,6 +47,9 @@ LIMITED: dict[str, Any] = {
 }
 """An offer that states something for every rule of supply."""
 
+OWN: dict[str, Any] = {k: v for k, v in A100.items() if k != "usd_per_gpu_hour"}
+"""Nodes that cost nothing."""
+
 FIELDS_OF_RULE: dict[str, set[str]] = {
     "parallelism": {"parallelism", "recompute"},
     "regions": {"regions"},
@@ -336,6 +339,36 @@ CASES: list[tuple[str, str, Keys]] = [
             "constraints": {"budget": 3000, "confidence": 0.8},
         },
     ),
+    (
+        "term",
+        "constraints",
+        {
+            "offers": [{**A100, "purchase": "reserved", "min_term": "1 day"}],
+            "constraints": {"budget": 300, "purchase": ["reserved"]},
+        },
+    ),
+    *(
+        (
+            rule_id,
+            kind,
+            {
+                "offers": [{**OWN, **offer}],
+                "constraints": constraints,
+                "stock": stock,
+            },
+        )
+        for rule_id, kind, offer, constraints, stock in (
+            ("quota", "catalog", {}, {}, {"quota": [{"max_nodes": 0}]}),
+            (
+                *("cluster", "layout", {"max_nodes_per_cluster": 1}),
+                *({"gpus": {"min": 9}}, {}),
+            ),
+            (
+                *("lead_time", "constraints", {"lead_time": "9 days"}),
+                *({"deadline": "8 days"}, {}),
+            ),
+        )
+    ),
 ]
 
 
@@ -366,6 +399,23 @@ def test_what_is_named_opens_a_plan(name: str, kind: str, keys: Keys) -> None:
 def test_every_relaxable_rule_has_a_case() -> None:
     """Tests that a new rule can't be forgotten here."""
     assert {name for name, *_ in CASES} == set(RELAXABLE)
+
+
+def test_a_term_is_told_as_it_can_be_stated() -> None:
+    """Tests that below one day hours are told, and that a reserved offer keeps some."""
+    offer = {**A100, "purchase": "reserved", "min_term": "1 day", "max_nodes": 1}
+    short = {"workload": {"tokens": "1M"}, "overheads": {"setup": 0}}
+    rented = {"offers": [offer], **short}
+    told = {}
+    for budget in (100, 15):
+        limits = {"budget": budget, "purchase": ["reserved"]}
+        found = refused(constraints=limits, **rented)
+        assert set(found.conflict) == {"budget", "term"}
+        told[budget] = [r for r in found.relaxations if r["constraint"] == "term"]
+    (term,) = told[100]
+    assert (term["needed_value"], term["unit"]) == (6, "hours")  # 8 x $2 x 6 h = $96
+    assert term["set"] == "offers[0].min_term=6 hours"
+    assert not told[15], "an hour is $16"
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ __all__ = [
 TODAY_VARIABLE = "GPUPLAN_TODAY"
 """Environment variable with the date to take for today's, for a plan as of that day."""
 
+_LATEST = date(9900, 12, 31)
 _DATE = re.compile(r"([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2}))?)?")
 
 
@@ -51,6 +52,9 @@ def today(environment: Mapping[str, str] | None = None) -> date:
     if day is None or day != last_day(stated):
         message = f"expected a date such as 2027-03-31, not {shown(stated)}"
         raise InputError([Issue("wrong-value", message, TODAY_VARIABLE)])
+    if day > _LATEST:  # lead times are added to it, and no calendar goes on for ever
+        message = f"expected a date until {_LATEST}, not {shown(stated)}"
+        raise InputError([Issue("out-of-range", message, TODAY_VARIABLE)])
     return day
 
 

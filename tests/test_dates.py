@@ -55,3 +55,11 @@ def test_today_has_to_be_a_day(stated: str) -> None:
     with pytest.raises(InputError) as caught:
         today({"GPUPLAN_TODAY": stated})
     assert caught.value.issues[0].where == "GPUPLAN_TODAY"
+
+
+def test_today_is_within_the_calendar() -> None:
+    """Tests that a day is refused from which lead times lead out of the calendar."""
+    assert today({"GPUPLAN_TODAY": "9900-12-31"}) == date(9900, 12, 31)
+    with pytest.raises(InputError) as caught:
+        today({"GPUPLAN_TODAY": "9999-12-31"})
+    assert caught.value.issues[0].code == "out-of-range"

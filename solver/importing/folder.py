@@ -33,7 +33,7 @@ _WORKPLACE = ".import-"
 COLUMNS: Mapping[type[Entry], tuple[str, ...]] = {
     Offer: (
         *("region", "server", "purchase", "usd_per_node_hour", "min_term_hours"),
-        *("marketplace", "source", "as_of", "note"),
+        *("marketplace", "one_moment", "source", "as_of", "note"),
     ),
     Region: ("id", "name", "country", "source", "as_of", "note"),
     Server: (

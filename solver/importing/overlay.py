@@ -300,6 +300,7 @@ def _offer(key: _Key, listed: list[tuple[Quote, Stamp]]) -> Offer:
         "usd_per_node_hour": quote.usd_per_hour,
         "min_term_hours": min_term_hours,
         "marketplace": quote.marketplace or _sells_for_others(quote.provider),
+        "one_moment": purchase == "spot",
         "source": stamp.source,
         "as_of": stamp.as_of,
         "note": "; ".join(notes),

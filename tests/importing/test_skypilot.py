@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from solver.catalog.load import load_catalog
 from tests.importing.lists import (
     AWS,
     GCP,
@@ -34,6 +35,16 @@ def test_a_cloud_of_whole_servers(tmp_path: Path) -> None:
         "lowest of 2 zones: zone use1-az6"
     )
     assert notes["aws/us-east-1/p5.48xlarge/on_demand"] == ""
+
+
+def test_spot_prices_are_quotes_of_one_moment(tmp_path: Path) -> None:
+    """Tests that a plan can warn that an imported spot price moves, and of no other."""
+    done = imported(tmp_path, "skypilot", "aws/vms.csv", AWS)
+    catalog = load_catalog([tmp_path / "out"])
+    flagged = {o.id for o in catalog.offers.values() if o.one_moment}
+    known = {offer.id for offer in done.overlay.offers if offer.purchase == "spot"}
+    assert known <= flagged
+    assert not flagged & {o.id for o in done.overlay.offers if o.purchase != "spot"}
 
 
 def test_what_is_left_out_is_listed(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ takes its place by renaming.
 from __future__ import annotations
 
 import csv
+import errno
 import glob
 import os
 import shutil
@@ -73,7 +74,7 @@ def changed_folder(target: Path, *, update: bool) -> Iterator[Path]:
             prefix = f".{real.name}{_WORKPLACE}"
             place = Path(tempfile.mkdtemp(prefix=prefix, dir=real.parent))
             try:
-                yield _copied(real, place / "new")
+                yield _copied(real, _new(place))
                 _swap(real, place)
             finally:
                 _put_back(real, place)
@@ -104,6 +105,11 @@ def _parents(target: Path) -> Iterator[None]:
                     folder.rmdir()
 
 
+def _new(place: Path) -> Path:
+    """Return where the new state is made: as deep as the target, for its links."""
+    return place.with_name(f"{place.name}-new")
+
+
 def _copied(target: Path, new: Path) -> Path:
     """Return a copy of a folder, an empty one where there is none."""
     if is_folder(target):
@@ -115,7 +121,7 @@ def _copied(target: Path, new: Path) -> Path:
 
 def _swap(target: Path, place: Path) -> None:
     """Put the new state in the place of the old one, at once where systems can."""
-    new = place / "new"
+    new = _new(place)
     if not target.exists():
         new.rename(target)
     elif not exchanged(new, target):
@@ -128,7 +134,8 @@ def _put_back(target: Path, place: Path) -> None:
     old = place / "old"
     if old.exists() and not target.exists():
         old.rename(target)
-    shutil.rmtree(place, ignore_errors=True)
+    for left in (_new(place), place):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def _clear_up(target: Path) -> None:
@@ -200,8 +207,23 @@ def write_entry(text: str, folder: Path, name: str, *, update: bool) -> None:
     if is_file(file) and not update:
         message = "a file is there already; --update replaces it"
         raise InputError([Issue("file-exists", message, name)])
-    file.parent.mkdir(parents=True, exist_ok=True)
+    _make_way(file)
     file.write_text(text, encoding="utf-8")
+
+
+def _make_way(file: Path) -> None:
+    """Make the folder of a file, and do away with a link, whose goal is another's.
+
+    Raises
+    ------
+    OSError
+        The folder is a link: what it leads to would change before all is well.
+    """
+    if file.parent.is_symlink():
+        raise OSError(errno.ELOOP, f"{file.parent.name} in it is a link")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if file.is_symlink():
+        file.unlink()
 
 
 def checked(folder: Path, name: str) -> list[Issue]:
@@ -304,7 +326,7 @@ def _dump(
     comments: str = "",
 ) -> None:
     """Write a table below some lines of comments."""
-    file.parent.mkdir(parents=True, exist_ok=True)
+    _make_way(file)
     with file.open("w", encoding="utf-8", newline="") as output:
         output.write(comments)
         writer = csv.DictWriter(output, list(columns), restval="", lineterminator="\n")

@@ -232,12 +232,40 @@ def test_a_swap_that_was_killed_is_put_back(tmp_path: Path) -> None:
     """Tests that the next import finds the folder that a killed one had moved away."""
     imported(tmp_path, "skypilot", "aws/vms.csv", AWS)
     place = tmp_path / ".out.import-12345678"
-    (place / "new").mkdir(parents=True)
+    place.mkdir()
+    (tmp_path / f"{place.name}-new").mkdir()
     (tmp_path / "out").rename(place / "old")
     imported(tmp_path, "skypilot", "lambda/vms.csv", LAMBDA, update=True)
     offers = sorted(p.name for p in (tmp_path / "out/offers").iterdir())
     assert offers == ["aws.csv", "lambda.csv"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["aws", "lambda", "out"]
+
+
+def test_links_in_a_folder_lead_where_they_did(tmp_path: Path) -> None:
+    """Tests that a linked table is read, and not written when it is replaced."""
+    imported(tmp_path / "b", "skypilot", "aws/vms.csv", AWS)
+    table = tmp_path / "b/out/offers/aws.csv"
+    shared = write(tmp_path, "shared/aws.csv", table.read_text(encoding="utf-8"))
+    table.unlink()
+    table.symlink_to("../../../shared/aws.csv")
+    config = ROOT / "tests/data/configs/llama-3.1-8b.json"
+    import_model(config, tmp_path / "b/out", "mine")
+    assert table.resolve() == shared
+    before = shared.read_bytes()
+    imported(tmp_path / "b", "skypilot", "aws/vms.csv", AWS, source="x", update=True)
+    assert not table.is_symlink()
+    assert shared.read_bytes() == before != table.read_bytes()
+
+
+def test_a_linked_part_is_not_written(tmp_path: Path) -> None:
+    """Tests that what lies outside the folder is left alone, and the reason told."""
+    imported(tmp_path, "skypilot", "aws/vms.csv", AWS)
+    (tmp_path / "out/offers").rename(tmp_path / "elsewhere")
+    (tmp_path / "out/offers").symlink_to("../elsewhere")
+    before = (tmp_path / "elsewhere/aws.csv").read_bytes()
+    with pytest.raises(InputError, match="offers in it is a link"):
+        imported(tmp_path, "skypilot", "aws/vms.csv", AWS, source="x", update=True)
+    assert (tmp_path / "elsewhere/aws.csv").read_bytes() == before
 
 
 def test_imports_at_once_all_count(tmp_path: Path) -> None:

@@ -40,6 +40,8 @@ __all__ = [
 MAX_SHOWN = 6
 MIN_PART = 3
 """Letters from which a name may be meant as a part of a longer one."""
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+"""A model's name with its owner, as Hugging Face writes it."""
 _DROPPED = re.compile(r"(?<!\d)\.|\.(?!\d)|[^\w.]|_")
 
 
@@ -205,6 +207,9 @@ def resolve_framework(name: str, catalog: Catalog) -> str | Issue:
 def resolve_architecture(name: str, catalog: Catalog) -> str | Issue:
     """Return the id of a transformer given by id, name, Hugging Face id or alias.
 
+    Of ``owner/model`` the model alone is looked for where nothing has the whole name:
+    models move between owners, and copies have the same sizes.
+
     Notes
     -----
     Ids are file names, so that most names need no file to be read. For an alias the
@@ -227,6 +232,10 @@ def resolve_architecture(name: str, catalog: Catalog) -> str | Issue:
     if found:
         return ambiguous(name, tuple(found))
     short = name.rpartition("/")[2]
+    if _HUB_ID.fullmatch(name):
+        meant = resolve_architecture(short, catalog)
+        if isinstance(meant, str):
+            return meant
     hint = _nearest_name(short, catalog.architecture_files, {})
     return _unknown("model", name, hint)
 

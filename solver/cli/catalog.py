@@ -240,7 +240,8 @@ def check(
     from solver.dates import today
 
     days = _days(max_age, "--max-age")
-    report = check_whole_catalog(load_catalog(folders or ()), today(), days)
+    catalog = load_catalog(folders or ())
+    report = check_whole_catalog(catalog, today(), days)
     if as_json:
         from solver.report.as_json import check_as_json
 
@@ -248,7 +249,8 @@ def check(
     else:
         from solver.report.check_rows import check_page
 
-        write_page(check_page(report))
+        own = [folder.name for folder in catalog.folders[1:]]
+        write_page(check_page(report, own))
     return STATUS_FAULTY if report.errors else 0
 
 

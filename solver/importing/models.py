@@ -83,7 +83,8 @@ def import_model(
     if not is_file(file):
         raise InputError([Issue("file-not-found", "no such file", str(file))])
     read = read_config(file, str(file))
-    hub_id = read.name if _HUB_ID.fullmatch(read.name) else ""
+    named = read.name != str(file)  # else it is called as the file: no name of its own
+    hub_id = read.name if named and _HUB_ID.fullmatch(read.name) else ""
     entry_id = _id(name, hub_id, file)
     entry = read.model_copy(
         update={

@@ -72,7 +72,7 @@ _ROWS = {
     "row.mfu": "MFU",
     "row.efficiency": "of predicted speed",
     "row.p90": "90th percentile",
-    "row.confidence": "at {confidence:.0%} surety",
+    "row.confidence": "at {confidence:.0%} confidence",
     "row.checkpoint": "a checkpoint",
     "row.checkpoint_interval": "written every",
     "row.gpu_hours": "GPU-hours",

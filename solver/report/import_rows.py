@@ -95,6 +95,9 @@ def _remarks(title: str, kind: str, remarks: Iterable[Remark]) -> Grid:
 
 
 def _example(remark: Remark) -> str:
-    """Return what a remark is about and its place, without the file's folder."""
-    place = PurePath(remark.where).name if "/" in remark.where else remark.where
-    return f"{remark.what} ({place})"
+    """Return what a remark is about and its place: the file with its own folder.
+
+    Tools call each file of theirs alike, ``aws/vms.csv`` and ``gcp/vms.csv``.
+    """
+    parts = PurePath(remark.where).parts[-2:] if "/" in remark.where else ()
+    return f"{remark.what} ({'/'.join(parts) or remark.where})"

@@ -184,6 +184,8 @@ def test_providers():
         ("llama-3-70b", "llama-3-70b"),
         ("llama-3.1-405b", "llama-3.1-405b"),
         ("meta-llama/Meta-Llama-3.1-405B", "llama-3.1-405b"),
+        ("meta-llama/Llama-3.1-405B", "llama-3.1-405b"),  # its newer name there
+        ("a-copy/Llama-3.1-405B", "llama-3.1-405b"),
         ("qwen3-32b", "qwen3-32b"),
         ("Qwen/Qwen3-32B", "qwen3-32b"),
         ("mixtral-8x7b", "mixtral-8x7b-v0.1"),
@@ -206,6 +208,8 @@ def test_unknown_architectures():
     assert (issue.code, issue.hint) == ("unknown-name", "llama-2-7b")
     assert isinstance(resolve_architecture(" ", CATALOG), Issue)
     assert isinstance(resolve_architecture("layers", CATALOG), Issue)
+    for path in ("owner/", "models/here/llama-2-7b"):
+        assert isinstance(resolve_architecture(path, CATALOG), Issue)
 
 
 def test_tiers_and_optimizers():

@@ -26,6 +26,7 @@ def test_prices_are_planned_with(
     assert (done.status, done.err) == (0, "")
     assert "3 offers of newcloud written to" in done.out
     assert "no GPU" in done.out
+    assert "(newcloud/vms.csv:" in done.out  # each cloud's file is called vms.csv
     scenario = write(tmp_path, "job.yaml", SCENARIO)
     solved = run(capsys, "solve", scenario, "--catalog", out, "--json")
     plan = solved.data["plan"]

@@ -158,6 +158,20 @@ def test_names(tmp_path: Path) -> None:
     assert import_model(file, tmp_path / "b").architecture.id == "my-model"
 
 
+def test_a_path_is_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a file named as folder/config.json is called as its folder."""
+    monkeypatch.chdir(tmp_path)
+    folder = Path("Qwen3-8B")
+    folder.mkdir()
+    text = CONFIGS["qwen3-8b"].read_text(encoding="utf-8")
+    config = json.loads(text)
+    config.pop("_name_or_path", None)
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    for number, path in enumerate((folder, folder / "config.json")):
+        entry = import_model(path, Path(f"out{number}")).architecture
+        assert (entry.id, entry.name, entry.hf_id) == ("qwen3-8b", "qwen3-8b", "")
+
+
 def test_an_entry_is_not_replaced_unasked(tmp_path: Path) -> None:
     """Tests that a folder may exist, the entry not, unless asked for."""
     out = tmp_path / "mine"

@@ -205,9 +205,10 @@ def catalog_page() -> str:
     blocks = [
         "# Columns of a catalog",
         GENERATED,
-        "What stands in tables of one's own offers (`solve --offers`) and in the files "
-        "of a [catalog folder](../catalog/README.md). `gpuplan catalog template KIND` "
-        "prints each with an example to fill in.",
+        "What stands in tables of one's own offers (`solve --offers`) and measurements "
+        "(`gpuplan accuracy FILE.csv`), and in the files of a [catalog "
+        "folder](../catalog/README.md). `gpuplan catalog template KIND` prints each "
+        "with an example to fill in.",
     ]
     for kind in KINDS:
         template = template_of(kind)

@@ -49,22 +49,12 @@ def measured_in(row: TableRow) -> Measured:
     if fits is None and memory is not None:
         fits = True
     if step is None and memory is None and fits is None:
-        raise SkippedRowError(_why_nothing(row))
+        message = "nothing was measured: no step time, peak memory or fits"
+        raise SkippedRowError(row.unreadable() or message)
     reserved = row.words("memory_kind").startswith(("reserved", "nvidia"))
     return Measured(
         step_time_s=step, peak_memory_gib=memory, reserved=reserved, fits=fits
     )
-
-
-def _why_nothing(row: TableRow) -> str:
-    """Why a row tells no measured value: an unreadable cell, else an empty one."""
-    for column in ("step_time_s", "peak_memory_gib", "fits"):
-        cell = row.text(column)
-        readable = row.flag(column) if column == "fits" else row.number(column)
-        if cell and readable is None:
-            expected = "yes or no" if column == "fits" else "a positive number"
-            return f"{column} {cell[:40]!r} is not {expected}"
-    return "nothing was measured: no step time, peak memory or fits"
 
 
 def job_from(
@@ -149,7 +139,7 @@ def case_from(row: TableRow, catalog: Catalog) -> Case:
     )
     return Case(
         id=row.id,
-        source=row.text("source"),
+        source=row.source,
         quality=row.text("quality").casefold() or "good",
         metrics=row.metrics,
         model=row.text("model"),

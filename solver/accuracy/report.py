@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from solver.accuracy.cases import Case
+from solver.accuracy.columns import UnreadColumn
 from solver.accuracy.coverage import Coverage, coverage, interval_of
 from solver.accuracy.filling import case_from
 from solver.accuracy.practice import Reached, reached
@@ -24,7 +25,12 @@ from solver.accuracy.scoring import (
     regrets,
     time_family,
 )
-from solver.accuracy.tables import Skipped, SkippedRowError, TableRow, read_tables
+from solver.accuracy.tables import (
+    Skipped,
+    SkippedRowError,
+    read_tables,
+    unread_columns,
+)
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
@@ -43,6 +49,8 @@ class AccuracyReport:
     coverage: tuple[Coverage, ...]
     reached: tuple[Reached, ...]
     skipped: tuple[Skipped, ...]
+    unread: tuple[UnreadColumn, ...]
+    """Columns of the tables that nothing reads."""
 
     def worst(self, count: int) -> list[Outcome]:
         """The good rows that are missed most, by the logarithm of their ratio."""
@@ -58,10 +66,8 @@ class AccuracyReport:
             "regret": [line.as_dict() for line in self.regret],
             "coverage": [line.as_dict() for line in self.coverage],
             "reached": [line.as_dict() for line in self.reached],
-            "skipped": [
-                {"id": s.id, "source": s.source, "reason": s.reason}
-                for s in self.skipped
-            ],
+            "skipped": [line.as_dict() for line in self.skipped],
+            "unread": [line.as_dict() for line in self.unread],
         }
 
 
@@ -85,12 +91,12 @@ def accuracy_report(paths: Sequence[Path] | None, catalog: Catalog) -> AccuracyR
     cases: list[Case] = []
     for row in rows:
         try:
-            if set(row.metrics) - {"run"}:
-                cases.append(case_from(row, catalog))
-            else:
+            if row.is_run:
                 outcomes.append(run_outcome(row, catalog))
+            else:
+                cases.append(case_from(row, catalog))
         except SkippedRowError as reason:
-            skipped.append(_skipped(row, str(reason)))
+            skipped.append(Skipped(row.id, row.source, str(reason), reason.what))
     for case, prediction in zip(cases, predict(cases), strict=True):
         found = _outcomes(case, prediction, catalog.calibration)
         if not found:
@@ -105,11 +111,8 @@ def accuracy_report(paths: Sequence[Path] | None, catalog: Catalog) -> AccuracyR
         coverage=tuple(coverage(outcomes)),
         reached=tuple(reached(outcomes)),
         skipped=tuple(skipped),
+        unread=tuple(unread_columns(rows)),
     )
-
-
-def _skipped(row: TableRow, reason: str) -> Skipped:
-    return Skipped(row.id, row.text("source"), reason)
 
 
 def _outcomes(

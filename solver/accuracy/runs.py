@@ -80,7 +80,7 @@ def run_outcome(row: TableRow, catalog: Catalog) -> Outcome:
     predicted = float(steps * seconds * gpus / HOUR)
     return Outcome(
         id=row.id,
-        source=row.text("source"),
+        source=row.source,
         metric="run",
         unit="GPU-h",
         measured=hours,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from solver.accuracy.assumptions import Assumptions
 from solver.accuracy.tables import SkippedRowError, TableRow
 from solver.catalog.names import resolve_architecture
+from solver.errors import Issue
 from solver.performance.inputs import TransformerShape
 from solver.physics_inputs import shape_of
 
@@ -49,7 +50,8 @@ def shape_from(row: TableRow, catalog: Catalog, taken: Assumptions) -> Transform
     if layers is None or hidden is None:
         if known is None:
             raise SkippedRowError(
-                "the shape of the model is not known: no layers or hidden size"
+                "the shape of the model is not known: no layers or hidden size",
+                _unknown_model(row, catalog),
             )
         taken.take("shape", f"the catalog's {row.text('model')}")
         return known
@@ -62,6 +64,13 @@ def shape_from(row: TableRow, catalog: Catalog, taken: Assumptions) -> Transform
             untold.pop("tied_embeddings")
         shape = replace(shape, **untold)
     return _noted(row, shape, taken)
+
+
+def _unknown_model(row: TableRow, catalog: Catalog) -> str:
+    """The name of a model that the catalog lacks, and the nearest right spelling."""
+    name = row.text("model")
+    found = resolve_architecture(name, catalog) if name else ""
+    return str(found) if isinstance(found, Issue) else name
 
 
 def _catalog_shape(row: TableRow, catalog: Catalog) -> TransformerShape | None:

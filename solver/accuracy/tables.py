@@ -16,11 +16,19 @@ from importlib.resources.abc import Traversable
 from io import StringIO
 from pathlib import Path
 
+from solver.accuracy.columns import COLUMNS, UnreadColumn, expected_in, unread
 from solver.catalog.reading import MAX_TABLE_BYTES, read_text
 from solver.errors import InputError, Issue
 from solver.resources import shipped_catalog
 
-__all__ = ["SkippedRowError", "Skipped", "TableRow", "read_tables", "shipped_tables"]
+__all__ = [
+    "Skipped",
+    "SkippedRowError",
+    "TableRow",
+    "read_tables",
+    "shipped_tables",
+    "unread_columns",
+]
 
 FOLDER = "measurements"
 
@@ -39,7 +47,11 @@ LARGEST_OTHER = 10**9
 
 
 class SkippedRowError(ValueError):
-    """A row can't be predicted; the text says why."""
+    """A row can't be predicted; the text says why, and ``what`` of the row it is."""
+
+    def __init__(self, reason: str, what: str = "") -> None:
+        super().__init__(reason)
+        self.what = what
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +61,17 @@ class Skipped:
     id: str
     source: str
     reason: str
+    what: str = ""
+    """What of the row it is, such as a name that is not known."""
+
+    def as_dict(self) -> dict[str, str]:
+        """Return the fields in the order of the JSON contract."""
+        return {
+            "id": self.id,
+            "source": self.source,
+            "reason": self.reason,
+            "what": self.what,
+        }
 
 
 @dataclass(frozen=True)
@@ -63,6 +86,36 @@ class TableRow:
     def text(self, column: str) -> str:
         """The cell without spaces around it; empty where there is none."""
         return self.cells.get(column, "")
+
+    @property
+    def source(self) -> str:
+        """Where it was measured: the column, else the file."""
+        return self.text("source") or self.file
+
+    @property
+    def file(self) -> str:
+        """The table that it stands in."""
+        return self.where.rpartition(":")[0]
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it is a whole run: no step and no peak was measured."""
+        step_or_peak = (*TELLING_COLUMNS["step_time"], *TELLING_COLUMNS["memory"])
+        return "run" in self.metrics and not any(map(self.text, step_or_peak))
+
+    def unreadable(self) -> str | None:
+        """What is wrong with the first cell that is none of its column's; or None."""
+        for column in COLUMNS:
+            cell = self.text(column)
+            if cell and (expected := self._expected(column, cell)):
+                return f"{column} {cell[:40]!r} is not {expected}"
+        return None
+
+    def _expected(self, column: str, cell: str) -> str | None:
+        """What should stand in a cell; None: it is right."""
+        reads = {"whole": self.whole, "positive": self.number, "flag": self.flag}
+        read = reads.get(COLUMNS[column].kind, self.text)(column) is not None
+        return expected_in(column, None if read else parsed(cell), read=read)
 
     def words(self, *columns: str) -> str:
         """Several cells as one text without case, to look for words in."""
@@ -165,14 +218,27 @@ def _read_table(text: str, name: str) -> tuple[list[TableRow], list[Skipped]]:
             reason = f"{len(cells)} cells, but the table has {len(header)} columns"
             skipped.append(Skipped(row_id, row.get("source", ""), reason))
             continue
-        rows.append(TableRow(row_id, where, metrics, row))
+        found = TableRow(row_id, where, metrics, row)
+        if wrong := found.unreadable():
+            skipped.append(Skipped(row_id, found.source, wrong))
+        else:
+            rows.append(found)
     return rows, skipped
 
 
+def unread_columns(rows: Iterable[TableRow]) -> list[UnreadColumn]:
+    """Columns of the rows' tables that nothing reads."""
+    headers: dict[str, dict[str, None]] = {}
+    for row in rows:
+        headers.setdefault(row.file, {}).update(dict.fromkeys(row.cells))
+    return [found for file, names in headers.items() for found in unread(file, names)]
+
+
 def _header(reader: Iterable[list[str]], name: str) -> list[str]:
-    """Names of the columns, without case."""
+    """Names of the columns, without case; lines with # before them are comments."""
     try:
-        header = next(iter(reader), [])
+        lines = (cells for cells in reader if not "".join(cells[:1]).startswith("#"))
+        header = next(lines, [])
     except csv.Error as error:
         message = f"the first line holds no columns: {error}"
         raise InputError([Issue("wrong-columns", message, f"{name}:1:1")]) from None

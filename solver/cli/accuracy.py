@@ -56,8 +56,9 @@ def accuracy(
     """Predict published measurements, or your own, and show the errors.
 
     A table is known by its columns: step_time_s, peak_memory_gib or fits, tokens_b.
-    What a row does not say is filled in by rules, which --json and --csv list; a row
-    that can't be predicted is skipped with the reason.
+    'catalog template measurements' explains all columns. What a row does not say is
+    filled in by rules, which are listed; a row that can't be predicted is skipped with
+    the reason, and so is one with a cell that can't be read.
     """
     if as_csv and as_json:
         message = "--csv and --json exclude each other"
@@ -80,5 +81,5 @@ def accuracy(
     if as_csv:
         write(outcomes_as_csv(report))
     else:
-        write_page(accuracy_page(report, worst))
+        write_page(accuracy_page(report, worst, with_assumed=bool(tables)))
     return 0

@@ -18,8 +18,8 @@ Kind = Annotated[
         metavar="KIND",
         show_default=False,
         help=(
-            "offers (for --offers), prices, servers, regions, egress, gpus, networks, "
-            "storage or architectures."
+            "offers (for --offers), measurements (for accuracy), prices, servers, "
+            "regions, egress, gpus, networks, storage or architectures."
         ),
     ),
 ]
@@ -28,8 +28,9 @@ Kind = Annotated[
 def template(kind: Kind, as_json: AsJson = False) -> int:
     """Print a file to fill in, its columns explained, with an example that loads.
 
-    'catalog template offers > my-offers.csv' is a start for 'solve --offers'; all other
-    kinds are files of a catalog folder, for --catalog.
+    'catalog template offers > my-offers.csv' is a start for 'solve --offers', and
+    'catalog template measurements' for 'accuracy'; all other kinds are files of a
+    catalog folder, for --catalog.
     """
     from solver.importing.templates import KINDS, template_of
 

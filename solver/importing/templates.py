@@ -9,6 +9,7 @@ from io import StringIO
 from textwrap import wrap
 from typing import Any
 
+from solver.accuracy.columns import COLUMNS
 from solver.catalog.fields import Column, columns_of
 from solver.catalog.load import PARTS, load_catalog
 from solver.catalog.schema import Entry
@@ -97,7 +98,10 @@ _FILES: Mapping[str, tuple[str, str]] = {
     "architectures": ("llama-3.1-8b", "my-model"),
 }
 
-KINDS = (OWN, *_TABLES, *_FILES)
+MEASURED = "measurements"
+"""The kind of a table of one's own measurements, for ``gpuplan accuracy``."""
+
+KINDS = (OWN, *_TABLES, *_FILES, MEASURED)
 """What there are templates of."""
 
 _OFFER_EXAMPLE = {
@@ -113,6 +117,22 @@ _OFFER_EXAMPLE = {
     "note": "an example: replace this row",
 }
 
+_MEASURED_EXAMPLE = {
+    "id": "run-1",
+    "step_time_s": "3.31",
+    "peak_memory_gib": "41.7",
+    "model": "llama-2-7b",
+    "seq": "4096",
+    "gpu": "H100-SXM-80GB",
+    "n_gpus": "16",
+    "precision": "bf16",
+    "zero_stage": "3",
+    "mbs": "2",
+    "gbs": "128",
+    "framework": "PyTorch FSDP",
+    "note": "an invented example: replace this row",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Template:
@@ -123,7 +143,8 @@ class Template:
     kind
         One of `KINDS`.
     file
-        What to save it as, in a catalog folder but for the kind ``offers``.
+        What to save it as, in a catalog folder but for ``offers`` and
+        ``measurements``.
     columns
         Its columns or keys.
     text
@@ -162,6 +183,10 @@ def template_of(kind: str) -> Template:
         return Template(
             kind, file, columns, _table(kind, file, columns, _OFFER_EXAMPLE)
         )
+    if kind == MEASURED:
+        columns, file = _of_measurements(), "my-measurements.csv"
+        text = _table(kind, file, columns, _MEASURED_EXAMPLE)
+        return Template(kind, file, columns, text)
     if kind in _TABLES:
         part, file, example = _TABLES[kind]
         columns = columns_of(part)
@@ -194,6 +219,15 @@ def offer_columns() -> tuple[Column, ...]:
             meaning = _meaning(of_network.get(inner))
             found.append(Column(f"network.{inner}", False, meaning, ""))
     return tuple(found)
+
+
+def _of_measurements() -> tuple[Column, ...]:
+    """Return the columns of a table of measurements that are read."""
+    return tuple(
+        Column(name, name == "gpu", column.meaning, "")
+        for name, column in COLUMNS.items()
+        if not column.meaning.casefold().endswith("not read.")
+    )
 
 
 def _of_a_model() -> tuple[Column, ...]:

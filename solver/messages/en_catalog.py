@@ -27,7 +27,7 @@ CATALOG = {
     "section.catalog.check-warnings": "Warnings: these may be right all the same",
     "section.catalog.checked": "Checked",
     "note.catalog.check.shipped": (
-        "{count:,} of the shipped catalog: 'gpuplan catalog check' lists them"
+        "{count:,} are of the shipped catalog: 'gpuplan catalog check' lists them."
     ),
     "note.catalog.left-out": (
         "Left out for the width of the terminal: {columns}. --csv and --json have all."

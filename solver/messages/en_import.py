@@ -54,6 +54,11 @@ IMPORTING = {
     "template.architectures": (
         "A model of a catalog folder: save as {file} in it; the file's name is the id."
     ),
+    "template.measurements": (
+        "Measurements of your own: save as {file}, then 'gpuplan accuracy {file}'. One "
+        "of step_time_s, peak_memory_gib and fits is needed, or tokens_b and gpu_hours "
+        "for a whole run."
+    ),
     "template.form": (
         "Lines that start with # are comments. What is left empty or out is as usual."
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from io import StringIO
 from typing import TYPE_CHECKING
@@ -14,11 +14,13 @@ from solver.report.figures import Grid, Page, label, number
 if TYPE_CHECKING:
     from solver.accuracy.report import AccuracyReport
     from solver.accuracy.scoring import GroupScore, Outcome
+    from solver.accuracy.tables import Skipped
 
 __all__ = ["accuracy_page", "outcomes_as_csv"]
 
 _LARGEST_PARTS = 3
 _SHOWN_REASONS = 12
+_SHOWN_EXAMPLES = 2
 
 CSV_COLUMNS = (
     "id",
@@ -45,7 +47,9 @@ CSV_COLUMNS = (
 )
 
 
-def accuracy_page(report: AccuracyReport, worst: int = 0) -> Page:
+def accuracy_page(
+    report: AccuracyReport, worst: int = 0, *, with_assumed: bool = False
+) -> Page:
     """Return the scores as a page.
 
     Parameters
@@ -54,6 +58,8 @@ def accuracy_page(report: AccuracyReport, worst: int = 0) -> Page:
         What was predicted.
     worst
         How many of the largest misses to list.
+    with_assumed
+        Whether to list what was taken where the tables do not say.
     """
     parts = [
         _scores("section.accuracy.step_time", report, "step_time"),
@@ -64,7 +70,9 @@ def accuracy_page(report: AccuracyReport, worst: int = 0) -> Page:
         _reached(report),
         _regret(report),
         _worst(report.worst(worst)),
+        _assumed(report.outcomes if with_assumed else ()),
         _skipped(report),
+        _unread(report),
     ]
     return Page(_headline(report), True, tuple(p for p in parts if p.rows))
 
@@ -188,14 +196,50 @@ def _parts(outcome: Outcome) -> str:
     )
 
 
+def _assumed(outcomes: Iterable[Outcome]) -> Grid:
+    """Return what was taken where rows do not say, by field."""
+    columns = tuple(sentence(f"column.{c}") for c in ("field", "count", "taken"))
+    taken: dict[str, Counter[str]] = defaultdict(Counter)
+    for outcome in outcomes:
+        for field, value in outcome.assumed.items():
+            taken[field][value] += 1
+    rows = tuple(
+        (field, f"{values.total():,}", _most_often(values))
+        for field, values in sorted(taken.items())
+    )
+    return Grid("section.accuracy.assumed", columns, rows, right=(1,))
+
+
+def _most_often(values: Counter[str]) -> str:
+    """Return the values taken, the most frequent first."""
+    shown = [value for value, _ in values.most_common(_SHOWN_EXAMPLES)]
+    return "; ".join([*shown, *(["..."] if len(values) > len(shown) else [])])
+
+
 def _skipped(report: AccuracyReport) -> Grid:
     """Return why rows were skipped, the most frequent reasons first."""
-    columns = (sentence("column.count"), sentence("column.reason"))
-    reasons = Counter(skipped.reason for skipped in report.skipped)
+    columns = tuple(sentence(f"column.{c}") for c in ("count", "reason", "examples"))
+    reasons: dict[str, list[Skipped]] = defaultdict(list)
+    for skipped in report.skipped:
+        reasons[skipped.reason].append(skipped)
+    frequent = sorted(reasons.items(), key=lambda item: -len(item[1]))
     rows = tuple(
-        (f"{count:,}", reason) for reason, count in reasons.most_common(_SHOWN_REASONS)
+        (f"{len(lines):,}", reason, "; ".join(map(_example, lines[:_SHOWN_EXAMPLES])))
+        for reason, lines in frequent[:_SHOWN_REASONS]
     )
     return Grid("section.accuracy.skipped", columns, rows, right=(0,))
+
+
+def _example(skipped: Skipped) -> str:
+    """Return a row that was skipped, and what of it that is about."""
+    return f"{skipped.id}: {skipped.what}" if skipped.what else skipped.id
+
+
+def _unread(report: AccuracyReport) -> Grid:
+    """Return the columns that nothing reads, empty without any."""
+    columns = tuple(sentence(f"column.{c}") for c in ("column", "meant", "file"))
+    rows = tuple((line.column, line.hint or "", line.file) for line in report.unread)
+    return Grid("section.accuracy.unread", columns, rows)
 
 
 def outcomes_as_csv(report: AccuracyReport) -> str:

@@ -60,6 +60,9 @@ def test_a_shape_comes_from_the_models_name() -> None:
     assert case_of(named).shape.ffn == 11008
     with pytest.raises(SkippedRowError, match="shape"):
         case_of({**named, "model": "Nobody's 7B"})
+    with pytest.raises(SkippedRowError) as caught:
+        case_of({**named, "model": "lama-2-7b"})
+    assert "did you mean 'llama-2-7b'" in caught.value.what
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.accuracy.tables import parsed, read_tables, shipped_tables
+from solver.accuracy.tables import parsed, read_tables, shipped_tables, unread_columns
 from solver.errors import InputError
 from tests.accuracy.tables import STEP, write_table
 
@@ -49,6 +49,50 @@ def test_a_file_that_is_no_table(tmp_path: Path) -> None:
         read_tables([tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "none.csv"])
     codes = [issue.code for issue in caught.value.issues]
     assert codes == ["missing-key", "not-utf8", "file-unreadable"]
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "reason"),
+    [
+        ("n_gpus", "x", "n_gpus 'x' is not a whole number of 1 or more"),
+        ("mbs", "2.5", "mbs '2.5' is not a whole number"),
+        ("tp", "0", "tp '0' is not a whole number"),
+        ("gbs", "-4", "gbs '-4' is not a positive number"),
+        ("gated", "maybe", "gated 'maybe' is not yes or no"),
+        ("step_time_s", "4 s", "step_time_s '4 s' is not a positive number"),
+    ],
+)
+def test_a_cell_that_is_no_number(
+    tmp_path: Path, column: str, cell: str, reason: str
+) -> None:
+    """Tests that a mistyped cell is told, never taken for an empty one."""
+    good = {**STEP, "id": "good", "cp": "0", "shared_experts": "0", "ep": ""}
+    table = write_table(tmp_path / "t.csv", good, {**STEP, column: cell})
+    rows, skipped = read_tables([table])
+    assert [row.id for row in rows] == ["good"]
+    assert [line.id for line in skipped] == ["run-1"]
+    assert skipped[0].reason.startswith(reason)
+
+
+def test_columns_that_nothing_reads_are_told(tmp_path: Path) -> None:
+    """Tests that a misspelled column has a hint, and all shipped ones are known."""
+    odd = {"intrenode_gbps_per_gpu": "100", "weather": "fair"}
+    table = write_table(tmp_path / "t.csv", {**STEP, **odd})
+    rows, _ = read_tables([table])
+    found = [(line.column, line.hint) for line in unread_columns(rows)]
+    assert found == [
+        ("intrenode_gbps_per_gpu", "internode_gbps_per_gpu"),
+        ("weather", None),
+    ]
+    assert unread_columns(read_tables(None)[0]) == []
+
+
+def test_comments_and_names(tmp_path: Path) -> None:
+    """Tests that comments may stand before the columns, and the file is the source."""
+    path = tmp_path / "t.csv"
+    path.write_text("# ours, of May\n# all\nid,step_time_s\n#1,4\n")
+    ((row,), _) = read_tables([path])
+    assert (row.id, row.source, row.where) == ("#1", str(path), f"{path}:4")
 
 
 def test_rows_of_another_width(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ IMPORTING = {
     "row.import.parameters": "parameters",
     "row.import.active": "active a token",
     "row.import.sizes": "sizes",
-    "value.import.model": "model: {id} in a scenario, and --catalog",
+    "value.import.model": "gpuplan solve SCENARIO --catalog {out} --set model={id}",
     "note.import.replaces": (
         "The shipped catalog has {id} too; with --catalog this entry goes before it."
     ),

@@ -62,7 +62,10 @@ def model_page(done: ModelImport) -> Page:
     rows = [
         Row(sentence("row.import.parameters"), f"{done.count.total:,}"),
         Row(sentence("row.import.sizes"), sizes),
-        Row(sentence("row.import.try"), sentence("value.import.model", id=entry.id)),
+        Row(
+            sentence("row.import.try"),
+            sentence("value.import.model", out=done.out, id=entry.id),
+        ),
     ]
     if entry.n_experts:
         text = f"{done.count.active:,}"

@@ -70,6 +70,7 @@ def test_a_model_is_planned_with(
     done = run(capsys, *words, tmp_path / "o")
     assert (done.status, done.err) == (0, "")
     assert "7,615,616,512" in done.out
+    assert f"--catalog{tmp_path}/o--setmodel=mine-7b" in "".join(done.out.split())
     text = SCENARIO.replace("llama-2-7b", "mine-7b").replace("newcloud", "lambda")
     scenario = write(tmp_path, "job.yaml", text)
     solved = run(capsys, "solve", scenario, "--catalog", tmp_path / "o", "--json")

@@ -31,6 +31,7 @@ ACCURACY = {
     "column.meant": "did you mean",
     "column.file": "of",
     "column.examples": "for instance",
+    "plot.band": "within {share:.0%}",
     "column.by": "by",
     "column.group": "group",
     "column.n": "n",

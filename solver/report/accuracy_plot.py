@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +45,11 @@ def draw_accuracy(report: AccuracyReport, path: Path) -> None:
         message = "no good row has a measurement to draw"
         raise InputError([Issue("missing-key", message, "--plot")])
     figure = Figure(figsize=(6 * len(panels), 5.5), layout="constrained")
+    drawn = sorted({o.labels["framework"] for _, rows in panels for o in rows})
+    colours = {name: f"C{number % 10}" for number, name in enumerate(drawn)}
     for number, (metric, rows) in enumerate(panels, start=1):
         axes = figure.add_subplot(1, len(panels), number)
-        _draw(axes, rows)
+        _draw(axes, rows, colours)
         axes.set_title(sentence(f"metric.{metric}"))
     try:
         figure.savefig(path, dpi=150)
@@ -64,7 +67,7 @@ def _is_drawn(outcome: Outcome, metric: str) -> bool:
     )
 
 
-def _draw(axes: Any, rows: list[Outcome]) -> None:
+def _draw(axes: Any, rows: list[Outcome], colours: Mapping[str, str]) -> None:
     """Draw one panel: a point a row, a colour a framework, the line of truth."""
     sizes = [o.measured or 0.0 for o in rows] + [o.predicted for o in rows]
     low, high = min(sizes) / 1.5, max(sizes) * 1.5
@@ -74,6 +77,7 @@ def _draw(axes: Any, rows: list[Outcome]) -> None:
         [x / _BAND for x in line],
         [x * _BAND for x in line],
         color="0.9",
+        label=sentence("plot.band", share=_BAND - 1),
     )
     axes.plot(line, line, color="0.5", linewidth=0.8)
     for name in sorted({o.labels["framework"] for o in rows}):
@@ -83,6 +87,7 @@ def _draw(axes: Any, rows: list[Outcome]) -> None:
             [o.predicted for o in own],
             ".",
             markersize=3,
+            color=colours[name],
             label=f"{name} ({len(own):,})",
         )
     unit = rows[0].unit

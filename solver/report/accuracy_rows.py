@@ -88,7 +88,7 @@ def _headline(report: AccuracyReport) -> str:
 
 
 def _percent(value: float) -> str:
-    return f"{value:.1f} %"
+    return f"{value:.1f}%"  # without a space, at which a line could break
 
 
 def _scores(title: str, report: AccuracyReport, metric: str) -> Grid:

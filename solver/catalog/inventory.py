@@ -26,12 +26,6 @@ def supply_faults(offer: Offer) -> Iterator[tuple[str, str]]:
     if cluster is not None and offer.min_nodes > cluster:
         least = f"at least {offer.min_nodes:,} nodes are rented"
         yield "min_nodes", f"{least}, but a job can use {cluster:,} on one fabric"
-    later = [d.nodes for d in offer.available if d.start]
-    none_now = later and len(later) == len(offer.available)
-    if none_now and offer.max_nodes not in (None, sum(later)):
-        stated = f"{offer.max_nodes:,} nodes are stated, but all of `available` come"
-        what = "nodes that are there now go into `available`, without a date"
-        yield "max_nodes", f"{stated} later: {what}"
     if offer.purchase == "reserved" and not term:
         yield "min_term_hours", "a reserved offer needs the term that is committed to"
     if offer.purchase in ("spot", "owned") and term:

@@ -255,12 +255,6 @@ def test_storage() -> None:
             "wrong-type",
             "offers[0].available[0].from",
         ),
-        (  # 16 now and 32 more, or 32 later of which 16 can be had?
-            "{name: m, gpu: l40s, gpus_per_node: 8, max_nodes: 16, "
-            "available: [{from: 2027-01-15, nodes: 32}]}",
-            "contradiction",
-            "offers[0].max_nodes",
-        ),
     ],
 )
 def test_wrong_offers(offer: str, code: str, path: str) -> None:

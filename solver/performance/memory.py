@@ -345,9 +345,9 @@ def _activations(
     selective = layouts.recompute == SELECTIVE
     if selective.any():
         share = framework.selective_factor
-        part = factor * layers("selective")[0]
+        part, one = (factor * size for size in layers("selective"))
         kept = np.where(selective, share * in_flight * part, kept)
-        redone = np.where(selective, working - share * largest, redone)
+        redone = np.where(selective, working - share * one, redone)
     full = layouts.recompute == FULL
     if full.any():
         one = _layer_bytes(shape, job, framework, layouts, "full", fused=fused)

@@ -644,6 +644,21 @@ def test_unfused_attention_needs_more() -> None:
     assert plain.allocated[0] - fused.allocated[0] == pytest.approx(scores)
 
 
+def test_selective_recomputation_redoes_the_scores_of_a_layer() -> None:
+    """Tests that unfused scores of one layer stand there while it is redone.
+
+    Both ways redo one layer's scores, 5 a s^2 / t; beside them full recomputation keeps
+    less of the other layers.
+    """
+    length, few = 65_536, replace(GPT3, layers=8)
+    scores = 5 * GPT3.heads * length**2 / 8
+    rows = [layout(8, recompute=kind, tp=8) for kind in ("selective", "full")]
+    selective, full = peak_memory(
+        few, job(length), framework("megatron"), layouts(*rows), fused_attention=False
+    ).activations
+    assert scores < full < selective
+
+
 def test_logits_are_gone_before_the_first_layer_is_redone() -> None:
     """Tests that of logits and a recomputed layer only the larger one counts."""
     row = layouts(layout(1, "full"))

@@ -1,31 +1,17 @@
 """The gate: predictions of a fixed set against those that were accepted last."""
 
-import importlib.util
-from types import ModuleType
-
 import pytest
 
 from solver.accuracy.report import accuracy_report
 from solver.catalog.load import load_catalog
-from tests.project.source import ROOT
+from tests.project.source import tool
 
 TOLERANCE = 1e-3
 
 
-def tool() -> ModuleType:
-    """Return tools/accept_predictions.py as a module."""
-    path = ROOT / "tools" / "accept_predictions.py"
-    spec = importlib.util.spec_from_file_location("accept_predictions", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_predictions_are_those_accepted() -> None:
     """Tests that no prediction changes unseen; prints old, new and measured."""
-    gate = tool()
+    gate = tool("accept_predictions")
     old = gate.accepted()
     rows = gate.chosen(accuracy_report(None, load_catalog(())))
     assert len(rows) > 200
@@ -44,7 +30,7 @@ def test_predictions_are_those_accepted() -> None:
 
 def test_a_flip_is_told() -> None:
     """Tests that a layout that no longer fits is named."""
-    gate = tool()
+    gate = tool("accept_predictions")
     rows = gate.chosen(accuracy_report(None, load_catalog(())))
     one = next(o for o in rows if o.verdict == "impossible")
     key = ("memory", one.id)

@@ -1,9 +1,12 @@
-"""Reading our own source for the tests of this folder."""
+"""Reading our own source, and the tools beside it, for tests."""
 
 import ast
+import importlib.util
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,6 +31,17 @@ def module_name(path: Path) -> str:
 def line_count(path: Path) -> int:
     """Return the number of lines of a file."""
     return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def tool(name: str) -> ModuleType:
+    """Return a module of tools/."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
 
 
 def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -5,7 +5,8 @@ Rules, each listed among the row's assumptions where it is used:
 - degrees are 1; dp is what is left of the GPUs
 - sequence parallelism is on with TP in nanotron, torchtitan and Megatron after 2022
 - ZeRO: 1 in Megatron after 2021 (0 before), 3 on several GPUs elsewhere, none for
-  adapters; ZeRO below 3 is 2 under torchtitan's pipeline
+  adapters; with a pipeline the most that the framework can; ZeRO 3 is 2 under
+  torchtitan's; hybrid sharding is within a node
 - recomputation: full in Megatron up to 2022, LLaMA-Factory, torchtune, axolotl and TRL,
   and for QLoRA with Hugging Face's Trainer (PEFT turns it on); none elsewhere
 - a model that Hugging Face's device_map spreads over the GPUs is a pipeline with one
@@ -18,6 +19,8 @@ Rules, each listed among the row's assumptions where it is used:
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 
 from solver.accuracy.assumptions import Assumptions
@@ -112,7 +115,7 @@ def layout_from(
         "micro_batch": micro,
         "accumulation": accumulation,
         "zero_stage": zero,
-        "shard_degree": dp * cp if zero else 1,
+        "shard_degree": _shard_degree(row, zero, dp * cp, used // min(tp, used)),
         "sequence_parallel": int(_sequence_parallel(row, framework, year, tp, taken)),
         "recompute": RECOMPUTE.index(_recompute(row, framework, method, year, taken)),
     }
@@ -133,6 +136,8 @@ def _data_parallel(row: TableRow, n_gpus: int, model: int, taken: Assumptions) -
         replicas = n_gpus // model
         if replicas * model != n_gpus:
             taken.take("dp", f"{replicas}: tp x pp x cp does not divide the GPUs")
+        elif row.whole("dp") not in (None, replicas):
+            taken.take("dp", f"{replicas}: the GPUs over tp x pp x cp")
         return replicas
     if row.text("n_gpus"):
         raise SkippedRowError(
@@ -157,7 +162,10 @@ def _batch(
         while 2 * micro <= most and 2 * micro * dp <= whole:
             micro *= 2
         taken.take("mbs", micro)
-    micro = min(micro, max(1, int(whole // dp)))
+    most = max(1, int(whole // dp))
+    if micro > most:
+        micro = most
+        taken.take("mbs", f"{most}: the batch of a replica")
     count = max(1, round(whole / (dp * micro)))
     scale = float(whole / (dp * micro * count))
     if abs(scale - 1.0) > 1e-6:
@@ -175,11 +183,8 @@ def _zero_stage(
     taken: Assumptions,
 ) -> int:
     """ZeRO stage."""
-    text = row.text("zero_stage").casefold()
-    known = {"fsdp": 3, "0": 0, "1": 1, "2": 2, "3": 3}
-    known |= {f"{stage}.0": stage for stage in range(4)}
-    if text in known:
-        stage = known[text]
+    stage = _told_zero_stage(row)
+    if stage is not None:
         if framework.name == "torchtitan" and pp > 1 and stage == 3:
             stage = 2
             taken.take("zero_stage", "2: weights stay gathered under a pipeline")
@@ -189,12 +194,40 @@ def _zero_stage(
         stage = 0 if old or ranks == 1 or framework.name == "nanotron" else 1
     elif method != "full" or ranks == 1:
         stage = 0
-    elif framework.name == "torchtitan":
-        stage = 2 if pp > 1 else 3
+    elif pp > 1 and framework.zero_stages_with_pp:
+        stage = max(framework.zero_stages_with_pp)
     else:
         stage = 3
     taken.take("zero_stage", stage)
     return stage
+
+
+_ZERO_TEXTS = (
+    (r"zero[-_ ]?2|shard[-_ ]grad[-_ ]op", 2),
+    (r"fsdp|hsdp|hybrid|full[-_ ]shard", 3),
+    (r"no[-_ ]shard|ddp|none", 0),
+)
+"""How sharding is named beside its number: PyTorch's strategies, DeepSpeed's stages."""
+
+
+def _told_zero_stage(row: TableRow) -> int | None:
+    """The stage that the row states, None where it states none."""
+    text = row.words("zero_stage")
+    number = re.fullmatch(r"(?:deepspeed )?(?:zero|stage)?[-_ ]*([0-3])(\.0)?", text)
+    if number:
+        return int(number[1])
+    return next((stage for words, stage in _ZERO_TEXTS if re.search(words, text)), None)
+
+
+def _shard_degree(row: TableRow, zero: int, ranks: int, per_node: int) -> int:
+    """Ranks that one copy of what ZeRO divides lies on: all, in hybrid those of a node.
+
+    Hybrid sharding is that of PyTorch's FSDP (HYBRID_SHARD, HSDP).
+    """
+    if not zero:
+        return 1
+    hybrid = re.search("hsdp|hybrid", row.words("zero_stage", "framework"))
+    return math.gcd(ranks, max(1, per_node)) if hybrid else ranks
 
 
 def _expert_tensor_parallel(
@@ -242,6 +275,9 @@ def _recompute(
 ) -> str:
     """none, selective or full."""
     text = row.words("recompute").strip()
+    told_flag = row.flag("recompute")
+    if told_flag is not None:
+        text = "full" if told_flag else "none"
     for name in RECOMPUTE:
         if text.startswith(name):
             if text != name:

@@ -159,6 +159,7 @@ def case_from(row: TableRow, catalog: Catalog) -> Case:
             machine.gpu.id,
             machine.gpu.tdp_w,
             server.id,
+            server.network,
             server.network_gbps,
             precision,
             year,

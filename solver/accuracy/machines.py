@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Machine", "hardware_of_machine", "machine_from"]
 
+USUAL_PER_NODE = 8
+"""GPUs of a node whose GPU has no usual server."""
+
 GENERIC_NETWORK = "infiniband-hdr-200"
 GENERIC_GBPS_PER_GPU = 100.0
 """Fabric between nodes of GPUs whose usual server has none."""
@@ -83,13 +86,15 @@ def machine_from(
     )
     per_node = row.whole("gpus_per_node")
     if per_node is None:
-        per_node = usual.gpus_per_node if usual else 8
+        per_node = usual.gpus_per_node if usual else USUAL_PER_NODE
         per_node = min(per_node, n_gpus or per_node)
         taken.take("gpus_per_node", per_node)
     try:
         server = standard_server(catalog, gpu.id, per_node)
-    except InputError as error:
-        raise SkippedRowError(error.issues[0].message) from None
+    except InputError as error:  # a rack or a cluster was taken for a node
+        per_node = usual.gpus_per_node if usual else USUAL_PER_NODE
+        taken.take("gpus_per_node", f"{per_node}: {error.issues[0].message}")
+        server = standard_server(catalog, gpu.id, per_node)
     server = _networked(row, server, per_node, n_gpus, taken)
     capacity = row.number("gpu_memory_gib") or gpu.usable_memory_gib
     return Machine(gpu, server, capacity)
@@ -168,9 +173,13 @@ def _largest(found: list[str], row: TableRow, catalog: Catalog) -> str:
     return min(found, key=rank)
 
 
+_COUNT = re.compile(r"^\s*\d+\s*[x×*]\s*|\s*[x×*]\s*\d+\s*$", re.IGNORECASE)
+"""How many GPUs there are, as a part of their name."""
+
+
 def _nearly(name: str, catalog: Catalog) -> tuple[str, ...]:
-    """GPUs that the leading words of a name mean: 'H100-96GB-HBM2e (500W)'."""
-    bare = re.sub(r"\(.*?\)|,.*", " ", name)
+    """GPUs that the leading words of one mean: 'H100-96GB-HBM2e (500W)', '8xH100'."""
+    bare = _COUNT.sub(" ", re.sub(r"\(.*?\)|,.*", " ", name))
     words = re.findall(r"[A-Za-z0-9]+", bare)
     family = [w for w in words if not re.fullmatch(r"\d+GI?B|HBM\w+", w, re.I)]
     for some in [words, *(family[:end] for end in range(len(family), 0, -1))]:

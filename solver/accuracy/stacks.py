@@ -3,7 +3,8 @@
 Rules, each listed among the row's assumptions where it is used:
 
 - Megatron-DeepSpeed counts as Megatron, of 2022 where no year is given; DeepSpeed
-  tables of full fine-tuning with Hugging Face's Trainer count as DeepSpeed.
+  tables of full fine-tuning with Hugging Face's Trainer count as DeepSpeed. What
+  an MLPerf submission does not say counts as Megatron: tuned.
 - A year is that of the column, else of the text of framework or source, else of an
   arXiv number; without any it is today's software.
 - Text decides what columns don't hold: 'AMP flag=False', 'bf16-true' or one GPU in
@@ -18,9 +19,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from solver.accuracy.assumptions import Assumptions
-from solver.accuracy.tables import TableRow
+from solver.accuracy.tables import SkippedRowError, TableRow
 from solver.catalog.names import resolve_framework, resolve_optimizer
-from solver.hardware import precision_supported
+from solver.hardware import SIXTEEN_BIT, precision_supported
 from solver.performance.inputs import Framework
 from solver.performance.stack import at_year
 from solver.physics_inputs import framework_of
@@ -51,6 +52,7 @@ _PRECISIONS = (
     ("nvfp4", "nvfp4"),
     ("mxfp8", "mxfp8"),
     ("fp8-mx", "mxfp8"),
+    ("fp4", "nvfp4"),
     ("fp8", "fp8"),
     ("bf16", "bf16"),
     ("bfloat16", "bf16"),
@@ -86,7 +88,9 @@ def framework_id_of(
     if isinstance(found, str):
         return found
     degrees = [row.whole(c) or 1 for c in ("tp", "pp", "cp")]
-    if method != "full":
+    if "mlperf" in row.words("source") and method != "qlora":
+        chosen = "megatron"
+    elif method != "full":
         chosen = "hf-trainer"
     elif max(degrees) > 1 or not row.text("zero_stage"):
         chosen = "megatron"
@@ -121,14 +125,23 @@ def year_of(row: TableRow, taken: Assumptions) -> float | None:
 
 
 def precision_of(row: TableRow, gpu: Gpu, taken: Assumptions) -> str:
-    """The job's precision; what the GPU lacks falls to the next that it has."""
+    """The job's precision; what the GPU lacks falls to the next that it has.
+
+    Raises
+    ------
+    SkippedRowError
+        It has none.
+    """
     text = row.words("precision")
     wanted = next((p for part, p in _PRECISIONS if part in text), None)
     if wanted is None:
         wanted = "bf16"
         taken.take("precision", wanted)
-    order = [wanted, "fp8", "bf16", "fp16"] if wanted != "fp32" else ["fp32"]
-    chosen = next((p for p in order if precision_supported(gpu, p)), wanted)
+    narrow = [] if wanted in ("fp32", *SIXTEEN_BIT) else ["fp8"]
+    order = (wanted, *narrow, *SIXTEEN_BIT, "fp32")
+    chosen = next((p for p in order if precision_supported(gpu, p)), None)
+    if chosen is None:
+        raise SkippedRowError(f"no rate of {gpu.id} is known in any precision")
     if chosen != wanted:
         taken.take("precision", chosen)
     return chosen

@@ -28,6 +28,9 @@ def draw_accuracy(report: AccuracyReport, path: Path) -> None:
     InputError
         Matplotlib is missing, nothing was measured, or the file cannot be written.
     """
+    if not path.suffix:  # matplotlib would write another file than the one named
+        message = "the picture cannot be written: its name has to end in .png or .svg"
+        raise InputError([Issue("file-unwritable", message, str(path))])
     try:
         import matplotlib as mpl
     except ImportError:

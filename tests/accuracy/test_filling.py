@@ -90,6 +90,16 @@ def test_rows_that_cannot_be_predicted(cells: dict[str, str], reason: str) -> No
         ({"framework": "NeMo 24.05", "year": "2024"}, "megatron", 2024.0),
         ({"framework": "litgpt (Fabric)", "year": ""}, "pytorch-fsdp", None),
         ({"framework": "", "tp": "2", "year": ""}, "megatron", None),
+        ({"framework": "InternEvo"}, "megatron", 2025.0),
+        ({"framework": "MosaicML llm-foundry"}, "pytorch-fsdp", 2025.0),
+        ({"framework": "Hugging Face Trainer"}, "hf-trainer", 2025.0),
+        ({"framework": "Hugging Face + DeepSpeed"}, "deepspeed", 2025.0),
+        ({"framework": "AMD Primus"}, "megatron", 2025.0),
+        (
+            {"framework": "", "source": "MLPerf v5.1 (AMD)", "method": "lora"},
+            "megatron",
+            2025.0,
+        ),
     ],
 )
 def test_software(cells: dict[str, str], framework: str, year: float | None) -> None:
@@ -220,3 +230,79 @@ def test_a_batch_that_does_not_divide_is_scaled() -> None:
     case = case_of({**STEP, "gbs": "60", "mbs": "4"})
     assert case.layout["accumulation"] == 2
     assert case.batch_scale == pytest.approx(60 / 64)
+
+
+@pytest.mark.parametrize(
+    ("cells", "column", "told"),
+    [
+        ({"mbs": "16"}, "mbs", "8: the batch of a replica"),
+        ({"dp": "4"}, "dp", "8: the GPUs over tp x pp x cp"),
+        ({"gpus_per_node": "72"}, "gpus_per_node", "8: no node has 72 GPUs"),
+    ],
+)
+def test_what_is_not_taken_as_written_is_told(
+    cells: dict[str, str], column: str, told: str
+) -> None:
+    """Tests that a cell is never replaced in silence."""
+    assert case_of({**STEP, **cells}).assumed[column].startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("text", "stage", "ranks"),
+    [
+        ("2.0", 2, 16),
+        ("zero-3", 3, 16),
+        ("SHARD_GRAD_OP", 2, 16),
+        ("NO_SHARD", 0, 1),
+        ("FULL_SHARD", 3, 16),
+        ("HYBRID_SHARD", 3, 8),
+        ("hsdp", 3, 8),
+    ],
+)
+def test_names_of_sharding(text: str, stage: int, ranks: int) -> None:
+    """Tests that sharding is read by name, hybrid sharding within a node."""
+    row = {**STEP, "n_gpus": "16", "dp": "16", "framework": "PyTorch FSDP"}
+    layout = case_of({**row, "zero_stage": text}).layout
+    assert (layout["zero_stage"], layout["shard_degree"]) == (stage, ranks)
+
+
+def test_a_pipeline_shards_what_its_framework_can() -> None:
+    """Tests that DeepSpeed's pipeline is not given ZeRO 3, which it refuses."""
+    row = {**STEP, "framework": "DeepSpeed", "pp": "2", "dp": "4", "zero_stage": ""}
+    assert case_of(row).layout["zero_stage"] == 1
+
+
+@pytest.mark.parametrize(("text", "kind"), [("yes", 2), ("0", 0), ("full:uniform", 2)])
+def test_words_for_recomputation(text: str, kind: int) -> None:
+    """Tests that recomputation may be told with yes or no."""
+    assert case_of({**STEP, "recompute": text}).layout["recompute"] == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "gpu"),
+    [
+        ("8xH100", "h100-sxm-80gb"),
+        ("8 x A100 40GB", "a100-sxm-40gb"),
+        ("H200 x8", "h200-sxm-141gb"),
+    ],
+)
+def test_names_with_a_number_of_gpus(name: str, gpu: str) -> None:
+    """Tests that '8x' is no part of a GPU's name."""
+    assert case_of({**STEP, "gpu": name}).gpu == gpu
+
+
+@pytest.mark.parametrize(
+    ("gpu", "precision", "taken"),
+    [
+        ("gaudi2", "fp32", "bf16"),
+        ("v100-sxm-32gb", "bf16", "fp16"),
+        ("a100-sxm-80gb", "mxfp4", "bf16"),
+        ("h100-sxm-80gb", "nvfp4", "fp8"),
+    ],
+)
+def test_what_a_gpu_lacks(gpu: str, precision: str, taken: str) -> None:
+    """Tests that no pair of GPU and precision stops the rest."""
+    case = case_of({**STEP, "gpu": gpu, "precision": precision})
+    assert case.precision == taken
+    assert case.assumed["precision"] == taken
+    assert case.hardware.peak_precision > 0

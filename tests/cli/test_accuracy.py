@@ -71,7 +71,7 @@ def test_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     picture = tmp_path / "accuracy.svg"
     assert run(capsys, "accuracy", path, "--plot", picture).status == 0
     assert "<svg" in picture.read_text(encoding="utf-8")
-    for wrong in (tmp_path / "none" / "x.png", tmp_path / "x.docx"):
+    for wrong in (tmp_path / "none" / "x.png", tmp_path / "x.docx", tmp_path / "x"):
         ran = run(capsys, "accuracy", path, "--plot", wrong)
         assert ran.status == 2
         assert "cannot be written" in ran.err

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import csv
 import math
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
@@ -141,10 +143,18 @@ class TableRow:
         return False if word in ("0", "0.0", "false", "no", "n") else None
 
 
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
+
+
 def parsed(cell: str) -> float | None:
-    """The finite number in a cell, None where it is none."""
+    """The finite number in a cell, None where it is none.
+
+    Commas stand between thousands only: '3,5' is no number, and never 35.
+    """
+    if _THOUSANDS.fullmatch(cell):
+        cell = cell.replace(",", "")
     try:
-        value = float(cell.replace(",", "").replace("_", ""))
+        value = float(cell)
     except ValueError:
         return None
     return value if math.isfinite(value) and abs(value) < 1e15 else None
@@ -195,10 +205,7 @@ def _read_table(text: str, name: str) -> tuple[list[TableRow], list[Skipped]]:
         for metric, columns in TELLING_COLUMNS.items()
         if any(column in header for column in columns)
     )
-    if not metrics:
-        wanted = ", ".join(c for columns in TELLING_COLUMNS.values() for c in columns)
-        message = f"no table of measurements: it has none of the columns {wanted}"
-        raise InputError([Issue("missing-key", message, f"{name}:1:1")])
+    _check_header(header, metrics, name)
     rows: list[TableRow] = []
     skipped: list[Skipped] = []
     while len(rows) < MAX_ROWS:
@@ -243,3 +250,24 @@ def _header(reader: Iterable[list[str]], name: str) -> list[str]:
         message = f"the first line holds no columns: {error}"
         raise InputError([Issue("wrong-columns", message, f"{name}:1:1")]) from None
     return [cell.strip().casefold() for cell in header]
+
+
+def _check_header(header: Sequence[str], metrics: Sequence[str], name: str) -> None:
+    """Refuse a header that tells nothing measured, or a column twice."""
+    where = f"{name}:1:1"
+    if not metrics:
+        wanted = ", ".join(c for columns in TELLING_COLUMNS.values() for c in columns)
+        message = f"no table of measurements: it has none of the columns {wanted}"
+        for sign, word in ((";", "semicolons"), ("\t", "tabs")):
+            if any(sign in cell for cell in header):
+                message = f"commas are expected between the columns, not {word}"
+        raise InputError([Issue("missing-key", message, where)])
+    counts = Counter(cell for cell in header if cell)
+    message = "the column stands here twice"
+    issues = [
+        Issue("duplicate-key", message, where, column)
+        for column, count in counts.items()
+        if count > 1
+    ]
+    if issues:
+        raise InputError(issues)

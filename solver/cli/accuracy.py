@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from solver.cli.inputs import AsJson, CatalogFolders
-from solver.cli.terminal import write, write_page
+from solver.cli.terminal import note, write, write_page
 from solver.errors import InputError, Issue
 
 __all__ = ["accuracy"]
@@ -76,10 +76,16 @@ def accuracy(
 
         write(fields_as_json(report.as_dict()))
         return 0
-    from solver.report.accuracy_rows import accuracy_page, outcomes_as_csv
+    from solver.report.accuracy_rows import (
+        accuracy_page,
+        outcomes_as_csv,
+        skipped_lines,
+    )
 
     if as_csv:
         write(outcomes_as_csv(report))
+        for line in skipped_lines(report):
+            note(line)
     else:
         write_page(accuracy_page(report, worst, with_assumed=bool(tables)))
     return 0

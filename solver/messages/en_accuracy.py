@@ -23,6 +23,7 @@ ACCURACY = {
     "section.accuracy.regret": "Regret: how much slower the layout is that we'd pick",
     "section.accuracy.worst": "Largest misses",
     "section.accuracy.skipped": "Skipped",
+    "line.accuracy.skipped": "skipped {row}: {reason}",
     "section.accuracy.assumed": "Taken where the tables do not say",
     "column.field": "field",
     "column.taken": "taken",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from solver.accuracy.scoring import GroupScore, Outcome
     from solver.accuracy.tables import Skipped
 
-__all__ = ["accuracy_page", "outcomes_as_csv"]
+__all__ = ["accuracy_page", "outcomes_as_csv", "skipped_lines"]
 
 _LARGEST_PARTS = 3
 _SHOWN_REASONS = 12
@@ -240,6 +240,14 @@ def _unread(report: AccuracyReport) -> Grid:
     columns = tuple(sentence(f"column.{c}") for c in ("column", "meant", "file"))
     rows = tuple((line.column, line.hint or "", line.file) for line in report.unread)
     return Grid("section.accuracy.unread", columns, rows)
+
+
+def skipped_lines(report: AccuracyReport) -> list[str]:
+    """Return a line for every row that was skipped, beside a CSV table."""
+    return [
+        sentence("line.accuracy.skipped", row=_example(skipped), reason=skipped.reason)
+        for skipped in report.skipped
+    ]
 
 
 def outcomes_as_csv(report: AccuracyReport) -> str:

@@ -25,7 +25,17 @@ def test_shipped_tables_are_whole() -> None:
 
 @pytest.mark.parametrize(
     ("cell", "value"),
-    [("12", 12.0), ("1,024", 1024.0), ("1e3", 1000.0), ("", None), ("nan", None)],
+    [
+        ("12", 12.0),
+        ("1,024", 1024.0),
+        ("1,234,567.5", 1234567.5),
+        ("1e3", 1000.0),
+        ("", None),
+        ("nan", None),
+        ("3,5", None),
+        ("50%", None),
+        ("8k", None),
+    ],
 )
 def test_numbers(cell: str, value: float | None) -> None:
     """Tests that only finite numbers are read."""
@@ -93,6 +103,33 @@ def test_comments_and_names(tmp_path: Path) -> None:
     path.write_text("# ours, of May\n# all\nid,step_time_s\n#1,4\n")
     ((row,), _) = read_tables([path])
     assert (row.id, row.source, row.where) == ("#1", str(path), f"{path}:4")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("id;step_time_s\na;1\n", "missing-key", "commas are expected .* semicolons"),
+        ("id\tstep_time_s\na\t1\n", "missing-key", "commas are expected .* tabs"),
+        ("id,gbs,GBS ,step_time_s\na,1,2,3\n", "duplicate-key", "stands here twice"),
+    ],
+)
+def test_headers_that_could_be_misread(
+    tmp_path: Path, text: str, code: str, message: str
+) -> None:
+    """Tests that no column is lost to another sign or to its double."""
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        read_tables([path])
+    assert [issue.code for issue in caught.value.issues] == [code]
+
+
+def test_columns_without_a_name_may_repeat(tmp_path: Path) -> None:
+    """Tests that a spreadsheet's empty columns do no harm, nor does its mark."""
+    path = tmp_path / "t.csv"
+    path.write_text("\ufeffid,step_time_s,,\na,1,,\n", encoding="utf-8")
+    rows, _ = read_tables([path])
+    assert rows[0].number("step_time_s") == 1.0
 
 
 def test_rows_of_another_width(tmp_path: Path) -> None:

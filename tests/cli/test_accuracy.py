@@ -44,6 +44,18 @@ def test_rows_as_csv(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert "compute=" in row["parts"]
 
 
+def test_csv_tells_what_was_skipped(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Tests that reasons stand beside the table, not in it, and stop nothing."""
+    rows = (STEP, {**STEP, "id": "tpu", "gpu": "TPU v5p"})
+    ran = run(capsys, "accuracy", write_table(tmp_path / "mine.csv", *rows), "--csv")
+    assert ran.status == 0
+    assert [row["id"] for row in csv.DictReader(StringIO(ran.out))] == ["run-1"]
+    assert ran.err.startswith("skipped tpu: ")
+    assert "TPU v5p" in ran.err
+
+
 def test_page_of_the_shipped_tables(capsys: pytest.CaptureFixture[str]) -> None:
     """Tests that the page has a table of each kind, and the largest misses."""
     ran = run(capsys, "accuracy", "--worst", "3")

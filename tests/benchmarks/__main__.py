@@ -19,6 +19,8 @@ from tests.benchmarks.registry import (
     BARE_IMPORT,
     BENCHMARKS,
     CATALOG_LOAD_S,
+    PHYSICS_LAYOUTS,
+    PHYSICS_S,
     Benchmark,
 )
 
@@ -111,6 +113,17 @@ def show_catalog(repeats: int) -> None:
     print(line("  catalog list gpus", listing.wall_s))
 
 
+def show_physics(repeats: int) -> None:
+    """Print how long memory and step time of many layouts take."""
+    command = ("-m", "tests.benchmarks.physics")
+    runs = [json.loads(run(*command).output) for _ in range(repeats)]
+    print(f"\nphysics of {PHYSICS_LAYOUTS:,} layouts")
+    for part in runs[0]:
+        print(line(f"  {part}", min(seconds[part] for seconds in runs)))
+    both = min(sum(seconds.values()) for seconds in runs)
+    print(line("  both", both, PHYSICS_S))
+
+
 def line(label: str, seconds: float, allowed_s: float | None = None) -> str:
     """Return a line with a time and, where there is one, its limit."""
     limit = "" if allowed_s is None else f"   (allowed {allowed_s:.3f} s)"
@@ -133,6 +146,7 @@ def main() -> None:
     print(line("gpuplan --help", least(asked.repeats, "-m", "solver", "--help").wall_s))
     if not asked.scenario:
         show_catalog(asked.repeats)
+        show_physics(asked.repeats)
     for benchmark in BENCHMARKS:
         if not asked.scenario or benchmark.scenario in asked.scenario:
             show(benchmark, asked.repeats, bare)

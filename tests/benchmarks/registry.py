@@ -5,6 +5,12 @@ from dataclasses import dataclass
 BARE_IMPORT = "import numpy, pydantic, yaml; from ortools.sat.python import cp_model"
 """What a program that only loads its libraries runs."""
 
+PHYSICS_LAYOUTS = 100_000
+"""Layouts whose memory and step time are evaluated at once."""
+
+PHYSICS_S = 0.3
+"""Seconds that both may take on one core."""
+
 CATALOG_LOAD_S = 0.25
 """Seconds that reading every part of the shipped catalog may take on one core."""
 

@@ -7,8 +7,8 @@ import pytest
 
 from solver.catalog.load import PARTS
 from solver.scenario.gallery import shipped_names
-from tests.benchmarks.__main__ import ROOT, show_catalog
-from tests.benchmarks.registry import BENCHMARKS, CATALOG_LOAD_S
+from tests.benchmarks.__main__ import ROOT, show_catalog, show_physics
+from tests.benchmarks.registry import BENCHMARKS, CATALOG_LOAD_S, PHYSICS_S
 
 PHASES = ("import", "catalog load", "scenario load", "candidates", "solve", "report")
 
@@ -47,3 +47,12 @@ def test_the_catalog_is_timed(capsys: pytest.CaptureFixture[str]) -> None:
     for part in (*PARTS, "calibration", "catalog list gpus"):
         assert f"  {part} " in printed
     assert f"(allowed {CATALOG_LOAD_S:.3f} s)" in printed
+
+
+def test_the_physics_is_timed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Tests that memory and step time have their lines, and both together a limit."""
+    show_physics(repeats=1)
+    printed = capsys.readouterr().out
+    for part in ("peak memory", "step time", "both"):
+        assert f"  {part} " in printed
+    assert f"(allowed {PHYSICS_S:.3f} s)" in printed

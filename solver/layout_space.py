@@ -30,6 +30,7 @@ from solver.performance.parallelism import (
     expand_groups,
     layout_groups,
 )
+from solver.physics_inputs import steps_of
 
 if TYPE_CHECKING:
     from solver.scenario.scenario import Constraints
@@ -123,11 +124,12 @@ class LayoutSpace:
         least = peak_memory(*model, groups, fused_attention=fused).total
         fits = least <= self.kinds[kind].capacity_bytes
         layouts, memory, dropped = self._expand(kind, groups.take(fits))
-        tokens_a_step = layouts.global_batch * self.job.sequence_length
         return Lattice(
             layouts=layouts,
             memory_bytes=memory,
-            steps=np.ceil(self.job.tokens / tokens_a_step).astype(np.int64),
+            steps=steps_of(
+                self.job.tokens, self.job.sequence_length, layouts.global_batch
+            ),
             writer_nodes=checkpoint_writer_nodes(layouts),
             host_bytes=host_bytes_needed(*model, layouts),
             groups=groups,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from solver.performance.inputs import (
     Framework,
+    IntArray,
     Optimizer,
     TrainingJob,
     TransformerShape,
@@ -68,6 +70,6 @@ def job_of(scenario: Scenario, catalog: Catalog) -> TrainingJob:
     )
 
 
-def steps_of(tokens: float, sequence_length: int, global_batch: int) -> int:
-    """Optimizer steps that see ``tokens``: the last, partial one counts whole."""
-    return math.ceil(tokens / (sequence_length * global_batch))
+def steps_of(tokens: float, sequence_length: int, global_batch: Any) -> IntArray:
+    """Optimizer steps that see ``tokens``, (n,): the last, partial one counts whole."""
+    return np.asarray(np.ceil(tokens / (sequence_length * global_batch)), np.int64)

@@ -84,7 +84,7 @@ def accuracy(
 
     if as_csv:
         write(outcomes_as_csv(report))
-        for line in skipped_lines(report):
+        for line in skipped_lines(report) if tables else ():
             note(line)
     else:
         write_page(accuracy_page(report, worst, with_assumed=bool(tables)))

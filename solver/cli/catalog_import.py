@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from solver.cli.inputs import AsJson
 from solver.cli.terminal import write, write_page
 from solver.cli.usage import PlainUsage
+
+if TYPE_CHECKING:
+    from solver.importing.models import ModelImport
+    from solver.importing.prices import PriceImport
 
 __all__ = ["app"]
 
@@ -155,10 +159,7 @@ def hf(
     options = ImportOptions(source=source, as_of=as_of, update=update)
     done = import_model(config, out, name, options)
     if as_json:
-        from solver.report.as_json import object_as_json
-
-        write(object_as_json("import", done.as_dict()))
-        return 0
+        return _as_json(done)
     from solver.report.import_rows import model_page
 
     write_page(model_page(done))
@@ -181,11 +182,16 @@ def _prices(
     options = ImportOptions(provider, source, as_of, update)
     done = import_prices(tool, files, out, options)
     if as_json:
-        from solver.report.as_json import object_as_json
-
-        write(object_as_json("import", done.as_dict()))
-        return 0
+        return _as_json(done)
     from solver.report.import_rows import import_page
 
     write_page(import_page(done))
+    return 0
+
+
+def _as_json(done: ModelImport | PriceImport) -> int:
+    """Print what was imported as one object."""
+    from solver.report.as_json import object_as_json
+
+    write(object_as_json("import", done.as_dict()))
     return 0

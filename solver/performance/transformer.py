@@ -26,9 +26,6 @@ Causal = Literal["half", "full"]
 VOCABULARY_MULTIPLE = 128
 """The vocabulary is padded to a multiple of this times TP."""
 
-TOKENS_PER_PARAMETER = 20
-"""Compute-optimal training tokens a parameter (Hoffmann et al. 2022)."""
-
 LORA_TARGETS = ("q", "k", "v", "o", "gate", "up", "down")
 """Linear layers that can carry an adapter, in the order of a layer."""
 
@@ -275,11 +272,6 @@ def trained_parameter_count(shape: TransformerShape, job: TrainingJob) -> int:
     if job.method == "full":
         return parameter_count(shape)
     return adapter_parameters(shape, job.lora_rank, job.lora_targets)
-
-
-def compute_optimal_tokens(shape: TransformerShape) -> int:
-    """Tokens at which training compute is best spent, 20 a parameter."""
-    return TOKENS_PER_PARAMETER * parameter_count(shape)
 
 
 def attended_tokens(

@@ -79,14 +79,9 @@ def _gemma_alternating(config: Config) -> Sizes:
     return _gemma(config) | {"sliding_window": 0}
 
 
-def _gpt2(config: Config) -> Sizes:
-    """Read GPT-2: LayerNorm, biases, learned positions, plain feed-forward."""
-    hidden, heads = config.size("n_embd"), config.size("n_head")
-    positions = config.size("n_positions", "n_ctx")
+def _of_gpt2(config: Config, hidden: int, heads: int, positions: int) -> Sizes:
+    """Return what all models of GPT-2's form have, whatever their keys are called."""
     return {
-        "layers": config.size("n_layer"),
-        "hidden": hidden,
-        "ffn": config.size("n_inner", default=4 * hidden),
         "heads": heads,
         "kv_heads": heads,
         "head_dim": hidden // max(heads, 1),
@@ -97,6 +92,18 @@ def _gpt2(config: Config) -> Sizes:
         "tied_embeddings": config.flag("tie_word_embeddings", default=True),
         "linear_bias": True,
         "layer_norm": True,
+    }
+
+
+def _gpt2(config: Config) -> Sizes:
+    """Read GPT-2: LayerNorm, biases, learned positions, plain feed-forward."""
+    hidden, heads = config.size("n_embd"), config.size("n_head")
+    positions = config.size("n_positions", "n_ctx")
+    return {
+        "layers": config.size("n_layer"),
+        "hidden": hidden,
+        "ffn": config.size("n_inner", default=4 * hidden),
+        **_of_gpt2(config, hidden, heads, positions),
         "dropout": config.has_dropout("resid_pdrop", "attn_pdrop", "embd_pdrop"),
     }
 
@@ -258,16 +265,7 @@ def _gpt_neo(config: Config) -> Sizes:
         "layers": config.size("num_layers"),
         "hidden": hidden,
         "ffn": config.size("intermediate_size", default=4 * hidden),
-        "heads": heads,
-        "kv_heads": heads,
-        "head_dim": hidden // max(heads, 1),
-        "vocab": config.size("vocab_size"),
-        "max_seq": positions,
-        "learned_positions": positions,
-        "gated": False,
-        "tied_embeddings": config.flag("tie_word_embeddings", default=True),
-        "linear_bias": True,
-        "layer_norm": True,
+        **_of_gpt2(config, hidden, heads, positions),
         "dropout": config.has_dropout(
             "attention_dropout", "embed_dropout", "resid_dropout"
         ),

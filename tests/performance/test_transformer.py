@@ -143,12 +143,6 @@ def test_training_time_rule(
     assert seconds / 86400 == pytest.approx(days, abs=0.8)
 
 
-def test_compute_optimal_tokens() -> None:
-    """Tests Chinchilla's 1.4T tokens for 70B parameters, 20 a parameter."""
-    tokens = transformer.compute_optimal_tokens(LLAMA3_70B)
-    assert tokens == pytest.approx(1.4e12, rel=0.02)
-
-
 def test_causal_half() -> None:
     """Tests that skipping masked blocks halves attention and nothing else."""
     half = transformer.forward_flops(LLAMA3_8B, 8192)

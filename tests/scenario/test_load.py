@@ -320,11 +320,13 @@ def test_long_sequences_are_told_not_refused() -> None:
     assert "notice.sequence.too-long" in notice_ids(read(text))
 
 
-def test_compute_optimal() -> None:
-    """Tests Chinchilla's rule: 20 tokens a parameter, and that it is told."""
-    text = "model: llama-2-7b\nworkload: {tokens: compute-optimal}\n"
-    scenario = read(text)
-    assert scenario.workload.tokens == pytest.approx(20 * 6.74e9, rel=0.01)
+@pytest.mark.parametrize(
+    ("model", "tokens"), [("llama-2-7b", 20 * 6.74e9), ("llama-3-70b", 1.4e12)]
+)
+def test_compute_optimal(model: str, tokens: float) -> None:
+    """Tests Chinchilla's rule: 20 a parameter, 1.4T for 70B; and that it is told."""
+    scenario = read(f"model: {model}\nworkload: {{tokens: compute-optimal}}\n")
+    assert scenario.workload.tokens == pytest.approx(tokens, rel=0.02)
     assert "notice.tokens.compute-optimal" in notice_ids(scenario)
 
 

@@ -8,8 +8,8 @@ bound can't rule that kind out.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +47,15 @@ class OutOfTimeError(Exception):
     """The time limit came while layouts were made; the caller keeps what it has."""
 
 
+@dataclass(frozen=True, slots=True)
+class NodeLimits:
+    """What the offers of one kind of node have at most."""
+
+    max_nodes: int
+    capacity_bytes: float
+    """Allowed memory of the largest card."""
+
+
 @dataclass(frozen=True)
 class Lattice:
     """The layouts of one kind of node that fit its largest card, each (n,)."""
@@ -64,19 +73,90 @@ class Lattice:
     """Memory of those leanest layouts: no layout of the lattice needs less."""
     out_of_memory: int
     """Groups of which not even the leanest layout fits, and layouts of the others."""
+    _times: dict[Hashable, FloatArray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Number of layouts."""
         return len(self.layouts)
 
+    def take(self, rows: IntArray) -> Lattice:
+        """The layouts at ``rows``, of the same groups."""
+        return replace(
+            self,
+            layouts=self.layouts.take(rows),
+            memory_bytes=self.memory_bytes[rows],
+            steps=self.steps[rows],
+            writer_nodes=self.writer_nodes[rows],
+            host_bytes=self.host_bytes[rows],
+            _times={},
+        )
 
-@dataclass(frozen=True, slots=True)
-class NodeLimits:
-    """What the offers of one kind of node have at most."""
+    def times(
+        self,
+        key: Hashable,
+        rows: IntArray | slice,
+        evaluate: Callable[[Layouts], FloatArray],
+    ) -> FloatArray:
+        """Seconds of the layouts at ``rows``, each evaluated once for a ``key``.
 
-    max_nodes: int
-    capacity_bytes: float
-    """Allowed memory of the largest card."""
+        Parameters
+        ----------
+        key
+            What is evaluated on which hardware.
+        rows
+            Rows of the lattice.
+        evaluate
+            Seconds of some layouts, which follow from each layout alone.
+        """
+        known = self._times.setdefault(key, np.full(len(self), np.nan))
+        new = np.flatnonzero(np.isnan(known[rows]))
+        if len(new):
+            places = np.arange(len(self))[rows][new]
+            known[places] = evaluate(self.layouts.take(places))
+        return known[rows]
+
+
+@dataclass(frozen=True)
+class _Enumerated:
+    """A lattice, and all that it was made from."""
+
+    made_from: tuple[Any, ...]
+    kind: NodeKind
+    limits: NodeLimits
+    lattice: Lattice
+
+
+@dataclass
+class LatticeStore:
+    """Lattices that several solves share: prices and limits play no part in them.
+
+    A lattice of more nodes and larger cards than are asked for serves as well: who
+    reads one leaves out what is beyond the nodes and the card in hand.
+    """
+
+    _made: list[_Enumerated] = field(default_factory=list)
+
+    def find(
+        self, made_from: tuple[Any, ...], kind: NodeKind, limits: NodeLimits
+    ) -> Lattice | None:
+        """A lattice that holds all layouts within ``limits``; None: there is none."""
+        for made in self._made:
+            if made.kind != kind or made.made_from != made_from:
+                continue
+            nodes, capacity = made.limits.max_nodes, made.limits.capacity_bytes
+            if nodes >= limits.max_nodes and capacity >= limits.capacity_bytes:
+                return made.lattice
+        return None
+
+    def keep(
+        self,
+        made_from: tuple[Any, ...],
+        kind: NodeKind,
+        limits: NodeLimits,
+        lattice: Lattice,
+    ) -> None:
+        """Keep a lattice for later solves."""
+        self._made.append(_Enumerated(made_from, kind, limits, lattice))
 
 
 @dataclass
@@ -88,6 +168,7 @@ class LayoutSpace:
     framework: Framework
     constraints: Constraints
     kinds: Mapping[NodeKind, NodeLimits]
+    store: LatticeStore = field(default_factory=LatticeStore)
     lattices: dict[NodeKind, Lattice] = field(default_factory=dict)
     end: float | None = None
     """Clock (time.monotonic) after which no more layouts are made."""
@@ -113,8 +194,19 @@ class LayoutSpace:
     def lattice(self, kind: NodeKind) -> Lattice:
         """The lattice of ``kind``."""
         if kind not in self.lattices:
-            self.lattices[kind] = self._enumerate(kind)
+            self.lattices[kind] = self._shared(kind)
         return self.lattices[kind]
+
+    def _shared(self, kind: NodeKind) -> Lattice:
+        """The lattice of ``kind`` from another solve, or made and kept for others."""
+        user, limits = self.constraints, self.kinds[kind]
+        pins = (user.gpus, user.parallelism, user.recompute)
+        made_from = (self.shape, self.job, self.framework, *pins)
+        lattice = self.store.find(made_from, kind, limits)
+        if lattice is None:
+            lattice = self._enumerate(kind)
+            self.store.keep(made_from, kind, limits, lattice)
+        return lattice
 
     def _enumerate(self, kind: NodeKind) -> Lattice:
         limits = self.limits(kind)

@@ -157,8 +157,11 @@ class _Search:
     ) -> tuple[FloatArray, BoolArray]:
         """Lower bound on the objective of each layout, and whether limits can hold."""
         setting, layouts = self.setting, lattice.layouts
-        step = lower_bound(
-            setting.shape, setting.job, setting.framework, group.hardware, layouts
+        model = (setting.shape, setting.job, setting.framework, group.hardware)
+        step = lattice.times(
+            ("lower bound", group.key),
+            slice(None),
+            lambda some: lower_bound(*model, some),
         )
         overheads = setting.scenario.overheads
         stretch = 1.0 + overheads.evaluation_fraction
@@ -208,9 +211,10 @@ class _Search:
         group = setting.classes[index]
         layouts = lattice.layouts.take(rows)
         self.stats.evaluated += len(rows)
-        seconds = step_time(
-            setting.shape, setting.job, setting.framework, group.hardware, layouts
-        ).total
+        model = (setting.shape, setting.job, setting.framework, group.hardware)
+        seconds = lattice.times(
+            ("step", group.key), rows, lambda some: step_time(*model, some).total
+        )
         sigma = setting.sigma(group, layouts.gpus, seconds * lattice.steps[rows])
         found = Rows(
             layouts,

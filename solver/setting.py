@@ -7,7 +7,8 @@ Options and storage tiers become struct-of-arrays here, so that thousands of
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from solver.catalog.supply import (
 )
 from solver.cost import UNIT_S
 from solver.hardware import hardware_of
-from solver.layout_space import LayoutSpace, NodeKind, NodeLimits
+from solver.layout_space import LatticeStore, LayoutSpace, NodeKind, NodeLimits
 from solver.options import Option, OptionSet, gather_options
 from solver.performance.checkpoints import checkpoint_bytes
 from solver.performance.inputs import (
@@ -133,6 +134,8 @@ class Setting:
     job: TrainingJob
     framework: Framework
     option_set: OptionSet
+    store: LatticeStore = field(default_factory=LatticeStore, compare=False)
+    """Lattices and step times, shared with settings made from this one."""
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -175,7 +178,12 @@ class Setting:
                 max(old.capacity_bytes, group.capacity_bytes),
             )
         return LayoutSpace(
-            self.shape, self.job, self.framework, self.scenario.constraints, kinds
+            self.shape,
+            self.job,
+            self.framework,
+            self.scenario.constraints,
+            kinds,
+            self.store,
         )
 
     @cached_property
@@ -344,8 +352,22 @@ def failure_rates(catalog: Catalog, option: Option) -> tuple[float, float]:
     return per_gpu, interruptions_per_node_hour(catalog, option.offer) / 3600.0
 
 
-def setting_of(scenario: Scenario, catalog: Catalog) -> Setting:
-    """Join ``scenario`` with ``catalog``, its own offers included."""
+def narrowed(setting: Setting, options: Iterable[int]) -> Setting:
+    """The same question with some of the options alone, given by their indices.
+
+    Lattices and step times that one of both evaluates serve the other as well.
+    """
+    kept = tuple(setting.options[i] for i in sorted(options))
+    return replace(setting, option_set=replace(setting.option_set, options=kept))
+
+
+def setting_of(
+    scenario: Scenario, catalog: Catalog, store: LatticeStore | None = None
+) -> Setting:
+    """Join ``scenario`` with ``catalog``, its own offers included.
+
+    ``store`` holds lattices and step times of other settings to be shared.
+    """
     supply = merged_catalog(catalog, scenario.supply)
     return Setting(
         scenario=scenario,
@@ -354,4 +376,5 @@ def setting_of(scenario: Scenario, catalog: Catalog) -> Setting:
         job=job_of(scenario, supply),
         framework=framework_of(supply, scenario.workload.framework),
         option_set=gather_options(scenario, supply),
+        store=LatticeStore() if store is None else store,
     )

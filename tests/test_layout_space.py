@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from solver.performance.inputs import Layouts
 from solver.performance.memory import peak_memory
+from solver.setting import narrowed
 from tests.planning.jobs import A100, H100
 from tests.settings import toy
 
@@ -118,3 +121,49 @@ def test_description_names_axes_and_limits() -> None:
     assert default == space.describe((8, 8, True)), "that with most GPUs"
     assert default != space.describe((4, 4, True))
     assert default
+
+
+def test_a_lattice_serves_a_setting_of_fewer_options() -> None:
+    """Tests that a narrowed setting enumerates nothing anew and sees the same rows."""
+    setting = toy(A100, H100)
+    (kind,) = setting.space.kinds
+    lattice = setting.space.lattice(kind)
+    fewer = narrowed(setting, [0])
+    assert fewer.space is not setting.space
+    assert fewer.space.lattice(kind) is lattice
+
+
+def test_a_lattice_is_not_shared_beyond_its_limits() -> None:
+    """Tests that more nodes, larger cards, other pins or jobs make one of their own."""
+    small, large = toy(A100), toy({**A100, "max_nodes": 8})
+    (kind,) = small.space.kinds
+    store = small.store
+    of_small = small.space.lattice(kind)
+    assert replace(large, store=store).space.lattice(kind) is not of_small
+    pinned = replace(small.scenario.constraints, recompute=("full",))
+    scenario = replace(small.scenario, constraints=pinned)
+    assert replace(small, scenario=scenario).space.lattice(kind) is not of_small
+    job = replace(small.job, sequence_length=1024)
+    assert replace(small, job=job).space.lattice(kind) is not of_small
+
+
+def test_each_layout_is_timed_once() -> None:
+    """Tests that times are kept by key and only new rows are evaluated."""
+    setting = toy(A100)
+    (kind,) = setting.space.kinds
+    lattice = setting.space.lattice(kind)
+    asked: list[int] = []
+
+    def evaluate(layouts: Layouts) -> np.ndarray:
+        asked.append(len(layouts))
+        return layouts.nodes + layouts.tp / 100
+
+    first = lattice.times("a", np.array([5, 3, 9]), evaluate)
+    second = lattice.times("a", np.array([3, 4]), evaluate)
+    assert asked == [3, 1]
+    expected = lattice.layouts.nodes + lattice.layouts.tp / 100
+    assert first.tolist() == expected[[5, 3, 9]].tolist()
+    assert second.tolist() == expected[[3, 4]].tolist()
+    assert lattice.times("a", slice(None), evaluate).tolist() == expected.tolist()
+    assert len(lattice.times("b", np.array([3]), evaluate)) == 1
+    assert asked == [3, 1, len(lattice) - 4, 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from solver import search as search_module
 from solver.candidates import CandidateTable, objective_values
+from solver.layout_space import LatticeStore
 from solver.performance.step_time import lower_bound, step_time
 from solver.search import (
     SearchLimits,
@@ -22,7 +24,7 @@ from solver.search import (
     search,
     within_limits,
 )
-from solver.setting import Setting
+from solver.setting import Setting, narrowed
 from tests.planning.jobs import A100, H100, job
 from tests.settings import all_candidates, rows_of, toy
 
@@ -386,3 +388,19 @@ def test_a_delivery_after_the_deadline_is_hopeless_before_any_layout() -> None:
     (group,) = setting.classes
     assert work_of(setting, SearchLimits(9 * 86_400)).hopeless(group)
     assert not work_of(setting, SearchLimits(30 * 86_400)).hopeless(group)
+
+
+def test_narrowed_solves_equal_solves_of_their_own() -> None:
+    """Tests that each option alone has the same plan, physics shared or not."""
+    setting = toy(A100, H100, {**A100, "name": "small", "max_nodes": 2})
+    search(setting, limits_of(setting.scenario))
+    for index, option in enumerate(setting.options):
+        shared = narrowed(setting, [index])
+        fresh = replace(shared, store=LatticeStore())
+        answers = [search(s, limits_of(s.scenario), 0.25) for s in (shared, fresh)]
+        tables = [answer.table for answer in answers]
+        assert tables[0] is not None
+        assert tables[1] is not None
+        for name in ("cost_usd", "duration_s", "step_time_s", "memory_bytes"):
+            columns = [np.sort(getattr(table, name)) for table in tables]
+            assert columns[0].tolist() == columns[1].tolist(), (option.offer.id, name)

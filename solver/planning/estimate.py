@@ -6,7 +6,7 @@ the fastest layout that fits under the pins, and the answer says which were pinn
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -314,16 +314,7 @@ def _lattice(
     rows = np.flatnonzero(keep)
     if not len(rows):
         raise _no_layout(setting, space, kind, pins)
-    columns = {
-        f.name: getattr(lattice, f.name)
-        for f in fields(Lattice)
-        if f.name not in ("groups", "group_memory_bytes", "out_of_memory")
-    }
-    taken = {
-        name: value.take(rows) if name == "layouts" else value[rows]
-        for name, value in columns.items()
-    }
-    return replace(lattice, **taken)
+    return lattice.take(rows)
 
 
 def _where(axis: str, pins: EstimatePins) -> str:

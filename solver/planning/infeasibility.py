@@ -75,11 +75,10 @@ def explain(setting: Setting) -> Explanation:
 def _explained(setting: Setting, clock: _Clock) -> Explanation:
     if not setting.options:
         return _catalog(setting, clock)
-    lattices = [setting.space.lattice(kind) for kind in setting.space.kinds]
     miss = nearest_memory_miss(setting)
-    if miss is None and not any(len(lattice) for lattice in lattices):
+    if miss is None:
         return _layout(setting, clock)
-    if miss is not None and miss.ratio > 1.0:
+    if miss.ratio > 1.0:
         return _memory(setting, miss, clock)
     return _constraints(setting, clock)
 
@@ -150,7 +149,8 @@ def _solved(setting: Setting, clock: _Clock, slack: float = 0.0) -> SearchResult
 def _joined(setting: Setting, scenario: Scenario) -> Setting:
     # the catalog of a setting already holds the scenario's own offers
     own = replace(scenario, supply=replace(scenario.supply, with_catalog=True))
-    return replace(setting_of(own, setting.catalog), scenario=scenario)
+    joined = setting_of(own, setting.catalog, setting.store)
+    return replace(joined, scenario=scenario)
 
 
 def _least(rule_id: str, setting: Setting, table: CandidateTable) -> int:
@@ -319,10 +319,11 @@ def _physical(setting: Setting, clock: _Clock) -> str:
 
 
 def _host(setting: Setting) -> dict[str, float]:
+    space = setting.space
     needs = [
-        float(lattice.host_bytes.min())
-        for lattice in setting.space.lattices.values()
-        if len(lattice)
+        float(lattice.host_bytes[within].min())
+        for kind, lattice in space.lattices.items()
+        if (within := lattice.layouts.nodes <= space.kinds[kind].max_nodes).any()
     ]
     return {
         "need": min(needs) / GB,

@@ -17,6 +17,7 @@ from solver.cost import billed_seconds, rent_usd, storage_usd, weighted_usd
 from solver.performance.checkpoints import checkpoint_writer_nodes
 from solver.performance.inputs import FloatArray, Hardware, IntArray, Layouts
 from solver.performance.reliability import Goodput, expected_run
+from solver.performance.spares import replacement_wait
 from solver.performance.storage_io import (
     data_stall_s,
     node_read_rate,
@@ -65,6 +66,8 @@ class CandidateTable:
     group: IntArray
     """Index into Setting.classes."""
     layouts: Layouts
+    spares: IntArray
+    """Nodes rented beside those of the layout, to take a failed one's place."""
     step_time_s: FloatArray
     sigma: FloatArray
     """Relative spread of measured over predicted step times."""
@@ -76,6 +79,8 @@ class CandidateTable:
     evaluation_s: FloatArray
     checkpoints_s: FloatArray
     failures_s: FloatArray
+    replacement_s: FloatArray
+    """Waits for nodes to be replaced."""
     interval_s: FloatArray
     failure_variance_s2: FloatArray
     duration_s: FloatArray
@@ -94,6 +99,11 @@ class CandidateTable:
     def __len__(self) -> int:
         """Number of candidates."""
         return len(self.option)
+
+    @property
+    def rented_nodes(self) -> IntArray:
+        """Nodes that are rented: those that train, and spares."""
+        return np.asarray(self.layouts.nodes + self.spares)
 
     def take(self, rows: Any) -> CandidateTable:
         """The candidates at ``rows``."""
@@ -151,8 +161,8 @@ def evaluate(
     """
     group = setting.classes[group_index]
     dropped = Counter() if dropped is None else dropped
-    option, tier, row = _combinations(setting, group, rows, dropped)
-    run = _run(setting, group, option, tier, rows.take(row))
+    option, tier, row, spares = _combinations(setting, group, rows, dropped)
+    run = _run(setting, group, option, tier, rows.take(row), spares)
     ends = np.flatnonzero(np.isfinite(run.goodput.expected_s))
     _count(dropped, "goodput", len(row) - len(ends))
     return _figures(setting, group_index, run.take(ends))
@@ -165,8 +175,11 @@ def _count(dropped: Counter[str], rule: str, number: int) -> None:
 
 def _combinations(
     setting: Setting, group: HardwareClass, rows: Rows, dropped: Counter[str]
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Indices of all pairs of (option, tier) with rows that the option's nodes hold."""
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Option, tier and row of all that the option's nodes hold, and spares, (n,) each.
+
+    What is rented, spares included, lies within the option's nodes.
+    """
     pairs = [(o, t) for o in group.options for t in setting.option_tiers[int(o)]]
     option = np.array([o for o, _ in pairs], dtype=np.int64)
     tier = np.array([t for _, t in pairs], dtype=np.int64)
@@ -175,14 +188,19 @@ def _combinations(
     row = np.tile(np.arange(count), len(pairs))
     nodes = rows.layouts.nodes[row]
     arrays = setting.arrays.take(option)
-    ok = (nodes <= arrays.max_nodes[pair]) & (nodes >= arrays.min_nodes[pair])
+    choices = np.array(setting.scenario.spare_choices, dtype=np.int64)
+    low, high = arrays.min_nodes[pair] - nodes, arrays.max_nodes[pair] - nodes
+    ok = (choices.min() <= high) & (choices.max() >= low)
     roomy = rows.host_bytes[row] <= arrays.host_bytes[pair]
     holds = _capacity_ok(setting, tier[pair], nodes, rows.writer_nodes[row])
     _count(dropped, "host", int((ok & ~roomy).sum()))
     _count(dropped, "storage_capacity", int((ok & roomy & ~holds).sum()))
     ok &= roomy & holds
-    pair, row = pair[ok], row[ok]
-    return option[pair], tier[pair], row
+    kept, choice = np.nonzero(
+        ok[:, None] & (choices >= low[:, None]) & (choices <= high[:, None])
+    )
+    pair, row = pair[kept], row[kept]
+    return option[pair], tier[pair], row, choices[choice]
 
 
 def stored_bytes(
@@ -241,6 +259,7 @@ class _Run:
     option: IntArray
     tier: IntArray
     rows: Rows
+    spares: IntArray
     stall_s: FloatArray
     evaluation_s: FloatArray
     read_bytes_per_s: FloatArray
@@ -255,6 +274,7 @@ class _Run:
             self.option[rows],
             self.tier[rows],
             self.rows.take(rows),
+            self.spares[rows],
             self.stall_s[rows],
             self.evaluation_s[rows],
             self.read_bytes_per_s[rows],
@@ -263,7 +283,12 @@ class _Run:
 
 
 def _run(
-    setting: Setting, group: HardwareClass, option: IntArray, tier: IntArray, rows: Rows
+    setting: Setting,
+    group: HardwareClass,
+    option: IntArray,
+    tier: IntArray,
+    rows: Rows,
+    spares: IntArray,
 ) -> _Run:
     """Training, stalls and evaluation, with failures and checkpoints around them."""
     arrays, layouts = setting.arrays.take(option), rows.layouts
@@ -275,15 +300,18 @@ def _run(
     evaluation = training * setting.scenario.overheads.evaluation_fraction
     size = setting.checkpoint_bytes
     copies = layouts.nodes / rows.writer_nodes
+    rate = layouts.gpus * arrays.gpu_rate + layouts.nodes * arrays.node_rate
+    failures = setting.scenario.failures
     goodput = expected_run(
         work_s=training + stall + evaluation,
-        failure_rate_per_s=layouts.gpus * arrays.gpu_rate
-        + layouts.nodes * arrays.node_rate,
+        failure_rate_per_s=rate,
         checkpoint_s=setting.checkpoint_fixed_s + transfer_s(size, write),
         restart_s=setting.restart_s + transfer_s(size * copies, read),
         saved=setting.storage.kept[tier] > 0,
+        given_interval_s=failures.checkpoint_interval_s,
+        wait=replacement_wait(rate, failures.replacement_s, spares),
     )
-    return _Run(option, tier, rows, stall, evaluation, read, goodput)
+    return _Run(option, tier, rows, spares, stall, evaluation, read, goodput)
 
 
 def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
@@ -292,7 +320,7 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
     fixed = overheads.setup_s
     waiting = fixed + overheads.queue_s + arrays.wait_s
     active = goodput.expected_s
-    bill = _Bill(setting, arrays, run.tier, rows.layouts, rows.writer_nodes)
+    bill = _Bill(setting, arrays, run.tier, rows.layouts, run.spares, rows.writer_nodes)
     billed = billed_seconds(active, fixed, arrays.unit_s, rows.sigma, arrays.term_s)
     stored = fixed + overheads.queue_s  # nothing is stored before nodes are there
     compute, store = bill.parts(billed, stored + active)
@@ -303,6 +331,7 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
         tier=run.tier,
         group=np.full(len(run.option), group_index, dtype=np.int64),
         layouts=rows.layouts,
+        spares=run.spares,
         step_time_s=rows.step_time_s,
         sigma=rows.sigma,
         steps=rows.steps,
@@ -313,6 +342,7 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
         evaluation_s=run.evaluation_s,
         checkpoints_s=goodput.checkpoints_s,
         failures_s=goodput.failures_s,
+        replacement_s=goodput.replacement_s,
         interval_s=goodput.interval_s,
         failure_variance_s2=goodput.variance_s2,
         duration_s=waiting + active,
@@ -357,7 +387,7 @@ def at_quantile(
     active = table.duration_s - waiting
     late = late_s(active, table.failure_variance_s2, table.sigma, z)
     writers = checkpoint_writer_nodes(layouts)
-    bill = _Bill(setting, arrays, table.tier, layouts, writers)
+    bill = _Bill(setting, arrays, table.tier, layouts, table.spares, writers)
     return waiting + late, bill.of_finish(late)
 
 
@@ -367,6 +397,7 @@ class _Bill:
     arrays: OptionArrays
     tier: IntArray
     layouts: Layouts
+    spares: IntArray
     writer_nodes: IntArray
 
     def of_finish(self, active_s: FloatArray) -> FloatArray:
@@ -380,12 +411,13 @@ class _Bill:
     def parts(
         self, billed_s: FloatArray, duration_s: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Rent of the nodes and of the storage, dollars."""
+        """Rent of all nodes and of the storage of those that train, dollars."""
         setting, nodes = self.setting, self.layouts.nodes
         tiers = setting.storage
         need = stored_bytes(setting, self.tier, nodes, self.writer_nodes)
         need = need * np.where(tiers.local[self.tier] > 0, nodes, 1)
-        compute = rent_usd(nodes, self.arrays.usd_per_node_hour, billed_s)
+        rented = nodes + self.spares
+        compute = rent_usd(rented, self.arrays.usd_per_node_hour, billed_s)
         price = tiers.usd_per_gb_month[self.tier]
         return compute, storage_usd(price, need, tiers.min_bytes[self.tier], duration_s)
 

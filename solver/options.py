@@ -81,7 +81,7 @@ class OptionSet:
     removed: Mapping[str, int] = field(default_factory=dict)
     alone: Mapping[str, int] = field(default_factory=dict)
     supply_rules: frozenset[str] = frozenset()
-    """Rules of supply, beside stock, that some offer states something for."""
+    """Rules, beside stock and the constraints, that something is stated for."""
 
 
 def price_after_discount(scenario: Scenario, offer: Offer, gpu_id: str) -> float:
@@ -254,6 +254,7 @@ def gather_options(scenario: Scenario, catalog: Catalog) -> OptionSet:
     removed: Counter[str] = Counter()
     alone: Counter[str] = Counter()
     stated = {"quota"} if scenario.quotas else set()
+    stated |= {"spares"} if scenario.failures.spares is not None else set()
     for offer_id in sorted(catalog.offers):
         offer = catalog.offers[offer_id]
         stated |= {name for name, get in SUPPLY_RULES.items() if get(offer)}

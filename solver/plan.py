@@ -90,8 +90,8 @@ class Plan:
     checkpoint_gb: float
     usd_per_gpu_hour: float
     duration_parts_days: dict[str, float]
-    """training, failures, checkpoints, data_stall, setup, queue, delivery,
-    evaluation; they add up to ``duration_days``."""
+    """training, failures, replacement, checkpoints, data_stall, setup, queue,
+    delivery, evaluation; they add up to ``duration_days``."""
     checkpoint_interval_s: float | None
     stock_nodes: int
     stock_known: bool
@@ -126,6 +126,11 @@ class Plan:
     """Share of the predicted speed that steps are planned at."""
     quota_nodes: int | None = None
     """Most nodes of the offer that quotas allow; None: no limit."""
+    spare_nodes: int = 0
+    """Nodes rented beside ``nodes``, to take the place of one that fails."""
+    goodput: float | None = None
+    """Training over the time that nodes are held: the duration without the waits
+    before they are there."""
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as the JSON contract has it; warnings become sentences."""
@@ -154,7 +159,8 @@ class Alternative:
 
     plan: Plan
     kind: str
-    """gpu | provider | region | purchase | size | start | batch: what differs."""
+    """gpu | provider | region | purchase | size | spares | start | batch: what
+    differs."""
     cost_change_usd: float
     duration_change_days: float
 

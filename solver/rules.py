@@ -56,6 +56,7 @@ RULES: tuple[Rule, ...] = (
     Rule("stock", "nodes in stock", "stock.unknown_nodes", "supply"),
     Rule("cluster", "nodes on one fabric", "offers", "supply"),
     Rule("quota", "quota of the account", "stock.quota", "supply"),
+    Rule("spares", "number of spare nodes", "failures.spares", "bound"),
     Rule("lead_time", "time from order to nodes", "offers", "supply"),
     Rule("term", "minimum rental term", "offers", "supply"),
     Rule("throughput", "throughput floor", "constraints.min_tokens_per_s", "bound"),

@@ -160,6 +160,9 @@ class Setting:
     @cached_property
     def restart_s(self) -> float:
         """Seconds from a failure to the restored state being read again."""
+        stated = self.scenario.failures.restart_s
+        if stated is not None:
+            return stated
         return float(self.catalog.calibration["reliability"]["restart_s"])
 
     @cached_property
@@ -230,7 +233,8 @@ class Setting:
         def column(values: list[float], kind: Any = np.float64) -> Any:
             return np.array(values, dtype=kind)
 
-        rates = [failure_rates(self.catalog, o) for o in options]
+        mtbf_s = self.scenario.failures.gpu_mtbf_s
+        rates = [failure_rates(self.catalog, o, mtbf_s) for o in options]
         return OptionArrays(
             usd_per_node_hour=column([o.usd_per_node_hour for o in options]),
             min_nodes=column([o.min_nodes for o in options], np.int64),
@@ -344,11 +348,18 @@ def storage_arrays(tiers: tuple[StorageTier, ...]) -> StorageArrays:
     )
 
 
-def failure_rates(catalog: Catalog, option: Option) -> tuple[float, float]:
-    """Failures a GPU-second, and spot interruptions a node-second, of an option."""
+def failure_rates(
+    catalog: Catalog, option: Option, gpu_mtbf_s: float | None = None
+) -> tuple[float, float]:
+    """Failures a GPU-second, and spot interruptions a node-second, of an option.
+
+    ``gpu_mtbf_s`` takes the place of the catalog's rate of the GPU's generation.
+    """
     rates = catalog.failure_rates
     gpu = rates.get(option.gpu.generation) or rates["default"]
     per_gpu = (gpu.per_gpu_hour or 0.0) / 3600.0
+    if gpu_mtbf_s is not None:
+        per_gpu = 1.0 / gpu_mtbf_s
     return per_gpu, interruptions_per_node_hour(catalog, option.offer) / 3600.0
 
 

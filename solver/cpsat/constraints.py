@@ -168,6 +168,11 @@ def add_quota(variables: Variables, job: int, requirement: Requirement) -> Rows:
     return _add(variables, job, requirement, [name] if _QUOTA.fullmatch(name) else [])
 
 
+def add_spares(variables: Variables, job: int, requirement: Requirement) -> Rows:
+    """``spares in values``: the numbers of spare nodes that the user allows."""
+    return _add(variables, job, requirement, ("spares",))
+
+
 def add_throughput_floor(
     variables: Variables, job: int, requirement: Requirement
 ) -> Rows:
@@ -219,6 +224,7 @@ ADD_RULE: dict[str, AddRule] = {
     "stock": add_stock_limit,
     "cluster": add_cluster_limit,
     "quota": add_quota,
+    "spares": add_spares,
     "throughput": add_throughput_floor,
     "deadline": add_deadline,
     "budget": add_budget_limit,

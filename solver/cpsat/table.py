@@ -24,6 +24,7 @@ as floats are exact too, and its sums stay far from the end of int64.
 DECISION_QUANTITIES = (
     "gpus",
     "nodes",
+    "spares",
     "gpus_per_node",
     "tp",
     "pp",

@@ -75,6 +75,7 @@ _ROWS = {
     "row.confidence": "at {confidence:.0%} confidence",
     "row.checkpoint": "a checkpoint",
     "row.checkpoint_interval": "written every",
+    "row.goodput": "goodput",
     "row.gpu_hours": "GPU-hours",
     "row.host.vcpus": "vCPUs",
     "row.host.ram_gb": "RAM",
@@ -448,8 +449,8 @@ _WHY = {
         "No storage that is allowed holds the data and two checkpoints, {need:,.0f} GB."
     ),
     "why.goodput": (
-        "What is allowed fails so often that no run would end: less hardware, or "
-        "storage that outlives a node, would help."
+        "What is allowed fails so often that no run would end: less hardware, spare "
+        "nodes, or storage that outlives a node, would help."
     ),
     "why.no-time": "The time limit left none to find out what would open a plan.",
     "why.sets": "Even without deadline, budget and throughput floor there is none.",

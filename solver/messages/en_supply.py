@@ -6,15 +6,19 @@ SUPPLY = {
     "rule.stock": "nodes in stock",
     "rule.cluster": "nodes on one fabric",
     "rule.quota": "quota of the account",
+    "rule.spares": "number of spare nodes",
     "rule.lead_time": "time from order to nodes",
     "rule.term": "minimum rental term",
     "row.stock": "nodes in stock",
     "row.cluster": "on one fabric",
     "row.quota": "quota",
+    "row.spares": "spare nodes",
     "row.start": "start",
     "row.term": "minimum term",
     "row.unused": "of it unused",
     "part.delivery": "wait for nodes",
+    "part.replacement": "replacements",
+    "alternative.spares": "other spares",
     "alternative.start": "other start",
     "value.alternative.start": "{plan}, from {start} on",
     "value.alternative.now": "{plan}, at once",
@@ -43,6 +47,19 @@ SUPPLY = {
         "The run is longer than the term of {term}: what follows it is taken at the "
         "same price."
     ),
+    "value.spares": (
+        "{spares:,} beside the {nodes:,} that {nodes:trains|train}, ready when one "
+        "fails; paid as they are"
+    ),
+    "value.and-spares": "{servers} + {spares:,} spare {spares:node|nodes}",
+    "note.more-spares": (
+        "More than {spares:,} spare {spares:node was|nodes were} not tried: allow them "
+        "with failures.spares, as {{max: {more}}}."
+    ),
+    "notice.spares.idle": (
+        "Up to {spares:,} spare {spares:node is|nodes are} allowed, but no failure has "
+        "to be waited for: say how long a replacement takes (failures.replacement)."
+    ),
     "value.quota": "at most {nodes:,} {nodes:node|nodes} of these",
     "warning.quota-unknown": (
         "The vCPUs of this server are not known, so the quota of {limit:,} vCPUs was "
@@ -54,6 +71,7 @@ SUPPLY = {
     "relax.quota.nodes": "{count:,} {count:node|nodes}",
     "relax.quota.gpus": "{count:,} {count:GPU|GPUs}",
     "relax.quota.vcpus": "{count:,} {count:vCPU|vCPUs}",
+    "relax.spares": "{spares:,} spare {spares:node|nodes}",
     "relax.stock.now": "what is known or assumed",
     "relax.stock": "{nodes:,} {nodes:node|nodes} of {offer}",
     "relax.hours-of": "{hours:,.4g} {hours:hour|hours} of {offer}",

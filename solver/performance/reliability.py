@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from solver.performance.inputs import FloatArray
+from solver.performance.spares import NO_WAIT, Wait
 
 HOPELESS = 10.0
 """A run that failures stretch beyond this multiple of its work is no plan."""
@@ -29,11 +30,13 @@ class Goodput:
     expected_s: FloatArray
     """Expected seconds from start to finish; inf where failures leave no way."""
     interval_s: FloatArray
-    """Best seconds of work between two checkpoints."""
+    """Seconds of work between two checkpoints: the best, or as given."""
     checkpoints_s: FloatArray
     """Seconds of ``expected_s`` spent writing checkpoints that were needed once."""
     failures_s: FloatArray
     """Seconds of ``expected_s`` lost to failures: repeated work and restarts."""
+    replacement_s: FloatArray
+    """Seconds of ``expected_s`` in which the run waits for a node."""
     variance_s2: FloatArray
     """Variance of the finish by failures alone, s^2."""
 
@@ -73,8 +76,11 @@ def expected_run(
     checkpoint_s: Any,
     restart_s: Any,
     saved: Any = True,
+    *,
+    given_interval_s: float | None = None,
+    wait: Wait = NO_WAIT,
 ) -> Goodput:
-    """Expected finish of ``work_s`` seconds of work, the interval chosen best, (n,).
+    """Expected finish of ``work_s`` seconds of work, (n,).
 
     Parameters
     ----------
@@ -88,19 +94,27 @@ def expected_run(
     saved
         Whether a checkpoint outlives the failure, (n,); if not, the run starts anew
         and its end is all that is saved.
+    given_interval_s
+        Seconds of work between checkpoints; None: the best.
+    wait
+        How long a failure leaves the run without a node.
 
     Notes
     -----
     ``T = M e^(R/M) (e^((tau+d)/M) - 1) W/tau`` (J. T. Daly, A higher order estimate
     of the optimum checkpoint interval, 2006). The interval is at most the whole run:
-    the result is always saved once. The variance is that of a Poisson number of
-    failures, each costing a restart and a uniform part of an interval.
+    the result is always saved once. Over that time T/M failures are expected, each of
+    which is followed by a wait; nothing fails meanwhile, so that waits are added and
+    change no interval. The variance is that of a Poisson number of failures, each
+    costing a wait, a restart and a uniform part of an interval.
     """
-    work, rate, cost, restart = np.broadcast_arrays(
+    work, rate, cost, restart, wait_s, wait_s2 = np.broadcast_arrays(
         *(
             np.atleast_1d(np.asarray(v, dtype=np.float64))
             for v in (work_s, failure_rate_per_s, checkpoint_s, restart_s)
-        )
+        ),
+        wait.mean_s,
+        wait.square_s2,
     )
     possible = np.isfinite(work) & np.isfinite(rate) & np.isfinite(cost)
     possible &= np.isfinite(restart)
@@ -109,21 +123,27 @@ def expected_run(
     # without a cost of checkpoints the best interval is 0: a microsecond will do
     cost_or_some = np.maximum(cost, 1e-6)
     whole = np.maximum(work, 1e-9)
-    interval = np.minimum(best_interval_s(rate, cost_or_some), whole)
-    interval = np.where(saved, interval, whole)
+    wanted: Any = given_interval_s
+    if wanted is None:
+        wanted = best_interval_s(rate, cost_or_some)
+    interval = np.where(saved, np.minimum(wanted, whole), whole)
     span = interval + cost
     exponent = np.minimum(rate * span, _LARGEST_EXPONENT)
     tiny = exponent < 1e-12
     growth = np.where(tiny, 1.0, np.expm1(exponent) / np.where(tiny, 1.0, exponent))
     growth = growth * np.exp(np.minimum(rate * restart, _LARGEST_EXPONENT))
     segments = work / interval
-    expected = segments * span * growth
+    running = segments * span * growth
+    waiting = rate * running * wait_s
+    expected = running + waiting
     possible &= expected <= HOPELESS * np.maximum(work, span)
     writing = segments * cost
-    lost = np.maximum(expected - work - writing, 0.0)
+    lost = np.maximum(running - work - writing, 0.0)
     squares = span * span / 3.0 + span * restart + restart * restart
+    squares = squares + wait_s * (span + 2.0 * restart) + wait_s2
+    variance = rate * running * squares
     out = [
         np.where(possible, value, np.inf)
-        for value in (expected, interval, writing, lost, rate * expected * squares)
+        for value in (expected, interval, writing, lost, waiting, variance)
     ]
     return Goodput(*out)

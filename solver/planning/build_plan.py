@@ -72,7 +72,9 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         training_days=float(one.training_s[0] / DAY),
         duration_days=float(one.duration_s[0] / DAY),
         duration_p90_days=float(late_s[0] / DAY),
-        gpu_hours=float(one.layouts.gpus[0] * one.billed_s[0] / HOUR),
+        gpu_hours=float(
+            one.rented_nodes[0] * server.gpus_per_node * one.billed_s[0] / HOUR
+        ),
         cost_usd=float(one.cost_usd[0]),
         cost_parts_usd={
             "compute": float(one.compute_usd[0]),
@@ -102,11 +104,19 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         step_time_p90_s=step_s * error,
         efficiency=float(attained(setting.job, group.hardware)),
         quota_nodes=option.quota_nodes,
+        spare_nodes=int(one.spares[0]),
+        goodput=_goodput(setting, one),
     )
 
 
 def _bare_region(region_id: str) -> str:
     return region_id.partition("/")[2] or region_id
+
+
+def _goodput(setting: Setting, one: CandidateTable) -> float:
+    """Training over the time from the first node's hour to the finish."""
+    waiting = setting.scenario.overheads.queue_s + setting.arrays.wait_s[one.option]
+    return float(one.training_s[0] / (one.duration_s - waiting)[0])
 
 
 def _interval_s(one: CandidateTable) -> float | None:
@@ -168,6 +178,7 @@ def _duration_parts(setting: Setting, one: CandidateTable) -> dict[str, float]:
         "evaluation": one.evaluation_s[0],
         "checkpoints": one.checkpoints_s[0],
         "failures": one.failures_s[0],
+        "replacement": one.replacement_s[0],
         "setup": setting.scenario.overheads.setup_s,
         "queue": setting.scenario.overheads.queue_s,
         "delivery": setting.arrays.wait_s[one.option[0]],

@@ -29,11 +29,13 @@ from solver.planning.relaxation_text import (
 )
 from solver.planning.relaxing import LIFTED, in_force, without
 from solver.planning.supply_relaxations import (
+    changed_failures,
     changed_offer,
     changed_quotas,
     is_possible,
     lead_left,
     quota_use,
+    spares_over,
     term_left,
 )
 from solver.rules import rule
@@ -116,10 +118,14 @@ def _opened(
         user = replace(user, deadline_s=deadline_needed_s(least))
     elif least.rule == "budget":
         user = replace(user, budget_usd=budget_needed_usd(least))
-    elif offer is None and least.rule != "quota":
+    elif offer is None and least.rule not in ("quota", "spares"):
         return None
-    quotas = changed_quotas(least)
-    scenario = replace(setting.scenario, constraints=user, quotas=quotas)
+    scenario = replace(
+        setting.scenario,
+        constraints=user,
+        quotas=changed_quotas(least),
+        failures=changed_failures(least),
+    )
     relaxed = _joined(*_with_offer(setting, scenario, offer))
     table = _solved(relaxed, clock).table
     if table is None:
@@ -161,6 +167,9 @@ def _least(rule_id: str, setting: Setting, table: CandidateTable) -> int:
     if rule_id == "quota":
         passed, use = quota_use(setting, table)
         return int(np.lexsort((table.cost_usd, use, passed))[0])
+    if rule_id == "spares":
+        away = spares_over(setting, table)
+        return int(np.lexsort((table.cost_usd, table.spares, away))[0])
     if rule_id == "term":
         return int(np.argmax(term_left(setting, table)))
     if rule_id == "throughput":
@@ -170,7 +179,7 @@ def _least(rule_id: str, setting: Setting, table: CandidateTable) -> int:
     if rule_id == "budget":
         return int(np.lexsort((table.duration_s, table.cost_limit_usd))[0])
     if rule_id in ("stock", "cluster"):
-        return int(np.lexsort((table.cost_usd, table.layouts.nodes))[0])
+        return int(np.lexsort((table.cost_usd, table.rented_nodes))[0])
     key = table.duration_s if scenario.objective.kind == "time" else table.cost_usd
     return int(np.argmin(key))
 

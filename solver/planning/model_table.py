@@ -85,12 +85,13 @@ def scale_of(
 def canonical_order(setting: Setting, table: CandidateTable) -> IntArray:
     """Rank of each candidate by what it decides, a permutation, (n,).
 
-    Fewer nodes first, then offers and tiers by id, then the layout's degrees; the
-    order of files and rows of the catalog plays no part.
+    Fewer nodes first, fewer spares, then offers and tiers by id, then the layout's
+    degrees; the order of files and rows of the catalog plays no part.
     """
     layouts = table.layouts
     keys: list[IntArray] = [
         layouts.nodes,
+        table.spares,
         table.option,
         table.tier,
         layouts.pp,
@@ -114,9 +115,11 @@ def canonical_order(setting: Setting, table: CandidateTable) -> IntArray:
 def job_table(setting: Setting, table: CandidateTable, scale: Scale) -> JobTable:
     """The candidates as integers: spent is rounded up, delivered down."""
     layouts, options = table.layouts, setting.arrays.take(table.option)
+    rented = table.rented_nodes
     quantities = {n: np.asarray(getattr(layouts, n)) for n in LAYOUT_QUANTITIES}
     quantities |= {
         "gpus": layouts.gpus,
+        "spares": table.spares,
         "step_time": scale_up(table.step_time_s, STEP_UNIT_S),
         "duration": scale_up(table.duration_s, scale.seconds),
         "duration_at_confidence": scale_up(table.duration_limit_s, scale.seconds),
@@ -124,8 +127,8 @@ def job_table(setting: Setting, table: CandidateTable, scale: Scale) -> JobTable
         "cost_at_confidence": scale_up(table.cost_limit_usd, scale.usd),
         "memory": scale_up(table.memory_bytes, MEMORY_UNIT_BYTES),
         "memory_excess": _memory_excess(setting, table),
-        "stock_excess": np.maximum(0, layouts.nodes - options.stock_nodes),
-        "cluster_excess": np.maximum(0, layouts.nodes - options.cluster_nodes),
+        "stock_excess": np.maximum(0, rented - options.stock_nodes),
+        "cluster_excess": np.maximum(0, rented - options.cluster_nodes),
         "tokens_per_s": scale_down(_pace(setting, table), TOKEN_UNIT),
         "storage_read": scale_down(np.minimum(table.read_bytes_per_s, 1e15), READ_UNIT),
         "objective": scale_up(objective_values(setting, table), scale.objective),
@@ -162,7 +165,7 @@ def _quota_use(setting: Setting, table: CandidateTable) -> dict[str, IntArray]:
     for place in range(len(setting.scenario.quotas)):
         each = [dict(option.quotas).get(place, 0) for option in setting.options]
         counts = np.array(each, dtype=np.int64)[table.option]
-        found[f"quota_{place}"] = table.layouts.nodes * counts
+        found[f"quota_{place}"] = table.rented_nodes * counts
     return found
 
 
@@ -259,6 +262,9 @@ def requirements_of(
         reads = table.quantity("storage_read")
         lower = _at_least(user.storage_min_read_bytes_per_s, READ_UNIT, reads)
         found.append(Bound("storage", "storage_read", lower=lower))
+    if "spares" in setting.option_set.supply_rules:
+        spares = frozenset(scenario.spare_choices)
+        found.append(AllowedValues("spares", "spares", spares))
     found += _ranges("gpus", "gpus", user.gpus)
     found += _ranges("gpus", "gpus_per_node", user.gpus_per_node)
     for axis, wanted in sorted(user.parallelism.items()):

@@ -16,7 +16,12 @@ from solver.messages import sentence
 from solver.options import Option
 from solver.plan import Message
 from solver.planning.prediction_notes import PredictedSteps
-from solver.planning.supply_notes import calendar_notes, quota_notes, term_notes
+from solver.planning.supply_notes import (
+    calendar_notes,
+    quota_notes,
+    spare_notes,
+    term_notes,
+)
 from solver.planning.supply_relaxations import SPOT_SUFFIX
 from solver.provenance import is_estimate, source_text
 from solver.setting import Setting
@@ -50,6 +55,7 @@ def plan_warnings(
         *_purchase(setting, option),
         *quota_notes(setting, option),
         *calendar_notes(setting, option, one),
+        *spare_notes(setting, one),
         *_billing(setting, one),
         *term_notes(setting, option, one),
         *_prices(setting, option, tier),
@@ -71,7 +77,7 @@ def _concerns(notice: Message, option: Option) -> bool:
 def _stock(option: Option, one: CandidateTable) -> list[Message]:
     if option.stock_known or option.offer.purchase == "owned":
         return []
-    nodes = int(one.layouts.nodes[0])
+    nodes = int(one.rented_nodes[0])
     if option.offer.marketplace:
         return [note("warning.stock-marketplace", nodes=nodes)]
     if option.network is None:
@@ -103,7 +109,7 @@ def _billing(setting: Setting, one: CandidateTable) -> list[Message]:
     late = late_s(active, one.failure_variance_s2, one.sigma, P90_Z)
     paid = [max(fixed + float(run[0]), arrays.term_s[0]) for run in (active, late)]
     units = [int(np.ceil(seconds / arrays.unit_s[0] - 1e-9)) for seconds in paid]
-    price = float(one.layouts.nodes[0] * arrays.usd_per_node_hour[0])
+    price = float(one.rented_nodes[0] * arrays.usd_per_node_hour[0])
     price *= float(arrays.unit_s[0]) / HOUR
     return [
         note(

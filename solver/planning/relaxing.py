@@ -35,8 +35,8 @@ _DROP: Mapping[str, Callable[[Constraints], Constraints]] = {
     "budget": _drop(budget_usd=None),
 }
 
-LIFTED = ("cluster", "quota", "lead_time", "term")
-"""Rules of what offers and quotas state, which are left out all at once."""
+LIFTED = ("cluster", "quota", "spares", "lead_time", "term")
+"""Rules of what offers, quotas and failures state, left out all at once."""
 
 RELAXABLE: tuple[str, ...] = (*_DROP, "stock", *LIFTED)
 """Rule ids that a user can give up, in the order of RULES; physics is no such rule."""

@@ -74,6 +74,7 @@ def _differences(
         other = np.array([label(o) != label(chosen) for o in setting.options])
         yield kind, other[table.option]
     yield "size", _other_size(setting, table, best)
+    yield "spares", _other_spares(setting, table, best)
     yield "start", _other_start(setting, table, best)
 
 
@@ -89,6 +90,14 @@ def _other_size(setting: Setting, table: CandidateTable, best: int) -> BoolArray
     """The same offer in another size that gains what the objective gives up, (n,)."""
     other = table.layouts.nodes != table.layouts.nodes[best]
     same = table.option == table.option[best]
+    return np.asarray(same & other & _gains(setting, table, best))
+
+
+def _other_spares(setting: Setting, table: CandidateTable, best: int) -> BoolArray:
+    """The same nodes with more or fewer spares, gaining what is given up, (n,)."""
+    other = table.spares != table.spares[best]
+    same = table.option == table.option[best]
+    same &= table.layouts.nodes == table.layouts.nodes[best]
     return np.asarray(same & other & _gains(setting, table, best))
 
 

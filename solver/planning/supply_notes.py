@@ -22,14 +22,14 @@ def unused_usd(setting: Setting, one: CandidateTable) -> float:
     if unused[0] <= 1e-9 * one.billed_s[0]:
         return 0.0
     price = setting.arrays.usd_per_node_hour[one.option]
-    return float(rent_usd(one.layouts.nodes, price, unused)[0])
+    return float(rent_usd(one.rented_nodes, price, unused)[0])
 
 
 def calendar_notes(
     setting: Setting, option: Option, one: CandidateTable
 ) -> list[Message]:
     """That a job keeps its size, where earlier or later nodes make one think of it."""
-    nodes = int(one.layouts.nodes[0])
+    nodes = int(one.rented_nodes[0])
     start = option.start or setting.scenario.start_date
     found = []
     if option.fewer_nodes:
@@ -42,6 +42,16 @@ def calendar_notes(
         days = ", ".join(f"{d.nodes:,} on {d.start}" for d in later)
         found.append(Message.of("note.keeps-size", nodes=nodes, later=days))
     return found
+
+
+def spare_notes(setting: Setting, one: CandidateTable) -> list[Message]:
+    """That more spares than were tried could do still better."""
+    failures, spares = setting.scenario.failures, int(one.spares[0])
+    if failures.spares is not None or not spares:
+        return []
+    if spares < max(setting.scenario.spare_choices):
+        return []
+    return [Message.of("note.more-spares", spares=spares, more=2 * spares)]
 
 
 def quota_notes(setting: Setting, option: Option) -> list[Message]:

@@ -13,7 +13,7 @@ from solver.cost import billed_seconds, rent_usd
 from solver.messages import sentence
 from solver.performance.inputs import FloatArray, IntArray
 from solver.planning.opening import Described, Opening, flow
-from solver.scenario.scenario import Constraints, Quota, Scenario
+from solver.scenario.scenario import Constraints, Failures, Quota, Scenario
 from solver.setting import Setting
 from solver.units import DAY, HOUR
 
@@ -42,7 +42,7 @@ def lead_left(setting: Setting, table: CandidateTable) -> FloatArray:
 
 def term_left(setting: Setting, table: CandidateTable) -> FloatArray:
     """Share of its offer's term that the budget pays for a candidate, (n,)."""
-    price = setting.arrays.usd_per_node_hour[table.option] * table.layouts.nodes
+    price = setting.arrays.usd_per_node_hour[table.option] * table.rented_nodes
     whole = _stated(setting, table, lambda o: o.min_term_hours) * price
     budget = setting.scenario.constraints.budget_usd or np.inf
     return _share(budget - table.storage_usd - table.egress_usd, whole)
@@ -63,7 +63,7 @@ def _share(left: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 def _stock(opening: Opening, _user: Constraints) -> Described:
-    needed = int(opening.table.layouts.nodes[opening.row])
+    needed = int(opening.table.rented_nodes[opening.row])
     offer = opening.option.offer
     assumed = offer.max_nodes is None and not offer.available and not offer.marketplace
     return {
@@ -76,7 +76,7 @@ def _stock(opening: Opening, _user: Constraints) -> Described:
 
 
 def _cluster(opening: Opening, _user: Constraints) -> Described:
-    needed = int(opening.table.layouts.nodes[opening.row])
+    needed = int(opening.table.rented_nodes[opening.row])
     offer, scenario = opening.option.offer, opening.setting.scenario
     now = offer.max_nodes_per_cluster
     return {
@@ -91,7 +91,7 @@ def _cluster(opening: Opening, _user: Constraints) -> Described:
 
 def quota_use(setting: Setting, table: CandidateTable) -> tuple[IntArray, FloatArray]:
     """Quotas that each candidate passes, and nodes over those allowed, (n,) each."""
-    nodes, quotas = table.layouts.nodes, setting.scenario.quotas
+    nodes, quotas = table.rented_nodes, setting.scenario.quotas
     passed = np.zeros(len(nodes), dtype=np.int64)
     most = np.full(len(setting.options), np.inf)
     for place, quota in enumerate(quotas):
@@ -105,7 +105,7 @@ def quota_use(setting: Setting, table: CandidateTable) -> tuple[IntArray, FloatA
 
 def _broken_quotas(opening: Opening) -> dict[int, int]:
     """Position of each quota that the plan passes to what it would have to be."""
-    nodes = int(opening.table.layouts.nodes[opening.row])
+    nodes = int(opening.table.rented_nodes[opening.row])
     quotas = opening.setting.scenario.quotas
     counts = {place: nodes * each for place, each in opening.option.quotas}
     return {place: n for place, n in counts.items() if n > quotas[place].limit}
@@ -199,7 +199,7 @@ def term_hours(opening: Opening) -> int:
         billed = billed_seconds(
             active, overheads.setup_s, arrays.unit_s, sigma, hours * float(HOUR)
         )
-        nodes, price = one.layouts.nodes, arrays.usd_per_node_hour
+        nodes, price = one.rented_nodes, arrays.usd_per_node_hour
         return float(rent_usd(nodes, price, billed)[0])
 
     other = float(one.cost_limit_usd[0]) - rent(0)
@@ -209,6 +209,42 @@ def term_hours(opening: Opening) -> int:
         fits = rent(middle) + other <= budget_usd
         low, high = (middle, high) if fits else (low, middle - 1)
     return low - low % DAY_HOURS if low >= DAY_HOURS else low
+
+
+def spares_over(setting: Setting, table: CandidateTable) -> IntArray:
+    """How far each candidate's spares are from a number that is allowed, (n,)."""
+    allowed = np.array(setting.scenario.failures.spares or (0,), dtype=np.int64)
+    away = np.abs(table.spares[:, None] - allowed[None, :])
+    return np.asarray(away.min(axis=1))
+
+
+def _spares(opening: Opening, _user: Constraints) -> Described:
+    needed = int(opening.table.spares[opening.row])
+    now = opening.setting.scenario.failures.spares or ()
+    return {
+        "now": numbers_text(now),
+        "needed": sentence("relax.spares", spares=needed),
+        "now_value": now[0] if len(now) == 1 else None,
+        "needed_value": needed,
+        "unit": "nodes",
+        "set": f"failures.spares={needed}",
+    }
+
+
+def changed_failures(opening: Opening) -> Failures:
+    """The settings of failures, with spares as they would have to be."""
+    failures = opening.setting.scenario.failures
+    if opening.rule != "spares":
+        return failures
+    return replace(failures, spares=(int(opening.table.spares[opening.row]),))
+
+
+def numbers_text(numbers: tuple[int, ...]) -> str:
+    """Whole numbers in words: ``0 to 4``, or each of them."""
+    low, high = numbers[0], numbers[-1]
+    if len(numbers) > 2 and len(numbers) == high - low + 1:
+        return sentence("range.between", least=low, most=high)
+    return ", ".join(f"{number:,}" for number in numbers)
 
 
 def is_possible(opening: Opening) -> bool:
@@ -226,7 +262,7 @@ def changed_offer(opening: Opening) -> Offer | None:
     needed: dict[str, Callable[[], tuple[str, float]]] = {
         "cluster": lambda: (
             "max_nodes_per_cluster",
-            int(opening.table.layouts.nodes[opening.row]),
+            int(opening.table.rented_nodes[opening.row]),
         ),
         "lead_time": lambda: ("lead_time_days", _lead_days(opening)),
         "term": lambda: ("min_term_hours", float(term_hours(opening))),
@@ -241,6 +277,7 @@ SUPPLY: Mapping[str, Callable[[Opening, Constraints], Described]] = {
     "stock": _stock,
     "cluster": _cluster,
     "quota": _quota,
+    "spares": _spares,
     "lead_time": _lead_time,
     "term": _term,
 }

@@ -16,7 +16,7 @@ from solver.report.figures import (
     duration_text,
     label,
     region_text,
-    servers_text,
+    rented_text,
     where_text,
 )
 from solver.report.plan_rows import plan_sections
@@ -61,7 +61,7 @@ def headline(result: PlanResult) -> str:
         return f"{sentence('headline.infeasible')}: {result.explanation.summary}"
     decision = sentence(
         "headline.use" if plan.purchase == "owned" else "headline.rent",
-        what=servers_text(plan.nodes, plan.gpus_per_node, plan.gpu),
+        what=rented_text(plan),
         where=where_text(plan.provider, plan.region),
         cost=format_usd(plan.cost_usd),
         duration=duration_text(plan.duration_days),
@@ -170,7 +170,7 @@ def _alternative(alternative: Alternative) -> tuple[str, ...]:
     plan = alternative.plan
     text = sentence(
         "value.alternative",
-        what=servers_text(plan.nodes, plan.gpus_per_node, plan.gpu),
+        what=rented_text(plan),
         place=_place(plan),
         purchase=label("purchase", plan.purchase),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from solver.messages import has_text, sentence
+from solver.plan import Plan
 from solver.units import DAY, format_duration_s
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "part_rows",
     "percent",
     "region_text",
+    "rented_text",
     "servers_text",
     "time_of_whole",
     "time_rows",
@@ -244,12 +246,21 @@ def time_of_whole(days: float, whole_days: float) -> str:
     return of_whole(days, whole_days, "days")
 
 
-def servers_text(nodes: int, gpus_per_node: int, gpu_id: str) -> str:
-    """Return what is rented in short: ``32 × 8 H100 SXM 80GB``."""
+def servers_text(
+    nodes: int, gpus_per_node: int, gpu_id: str, spare_nodes: int = 0
+) -> str:
+    """Return what is rented in short: ``32 × 8 H100 SXM 80GB + 2 spare nodes``."""
+    kind = "value.node" if nodes == 1 else "value.nodes"
     gpu = gpu_name(gpu_id)
-    if nodes == 1:
-        return sentence("value.node", per_node=gpus_per_node, gpu=gpu)
-    return sentence("value.nodes", nodes=nodes, per_node=gpus_per_node, gpu=gpu)
+    text = sentence(kind, nodes=nodes, per_node=gpus_per_node, gpu=gpu)
+    if spare_nodes:
+        text = sentence("value.and-spares", servers=text, spares=spare_nodes)
+    return text
+
+
+def rented_text(plan: Plan) -> str:
+    """Return all that a plan rents in short, spare nodes included."""
+    return servers_text(plan.nodes, plan.gpus_per_node, plan.gpu, plan.spare_nodes)
 
 
 def duration_text(days: float) -> str:

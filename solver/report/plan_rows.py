@@ -62,6 +62,7 @@ def _hardware(plan: Plan) -> Section:
     )
     rows = [
         Row(sentence("row.servers"), servers, note=plan.server),
+        *_spares(plan),
         Row(sentence("row.place"), _place(plan)),
         Row(sentence("row.price"), _price(plan)),
         Row(sentence("row.intra_node"), plan.intra_node),
@@ -83,6 +84,14 @@ def _hardware(plan: Plan) -> Section:
     if plan.min_term_hours:
         rows.append(Row(sentence("row.term"), term_text(plan.min_term_hours)))
     return Section("section.hardware", tuple(rows))
+
+
+def _spares(plan: Plan) -> list[Row]:
+    """Return the spare nodes, where there are any."""
+    if not plan.spare_nodes:
+        return []
+    text = sentence("value.spares", spares=plan.spare_nodes, nodes=plan.nodes)
+    return [Row(sentence("row.spares"), text)]
 
 
 def _place(plan: Plan) -> str:
@@ -246,6 +255,8 @@ def _duration(plan: Plan) -> Section:
     if plan.confidence != EXPECTED and plan.duration_at_confidence_days is not None:
         late = time_of_whole(plan.duration_at_confidence_days, whole)
         rows.append(Row(_at_confidence(plan), late))
+    if plan.goodput is not None:
+        rows.append(Row(sentence("row.goodput"), percent(plan.goodput)))
     rows.append(Row(sentence("row.steps"), f"{plan.steps:,}"))
     size = format_bytes(plan.checkpoint_gb * GB)
     rows.append(Row(sentence("row.checkpoint"), size))

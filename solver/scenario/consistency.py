@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 from solver.catalog.schema import Architecture
 from solver.catalog.transformer_rules import size_faults
+from solver.scenario.range_schema import RangeSpec
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import Workload
 from solver.scenario.schema import (
     ModelSpec,
     ObjectiveSpec,
-    RangeSpec,
     ScenarioFile,
 )
 from solver.yaml_source import DataPath

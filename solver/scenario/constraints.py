@@ -7,12 +7,12 @@ from datetime import date
 
 from solver.ranges import Range
 from solver.scenario import lookup
+from solver.scenario.range_schema import RangeSpec
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import Constraints, InlineSupply
 from solver.scenario.schema import (
     ConstraintsSpec,
     ParallelismSpec,
-    RangeSpec,
     ScenarioFile,
 )
 from solver.units import DAY
@@ -44,6 +44,7 @@ RULE_OF_FIELD: dict[tuple[str, ...], str] = {
     ("constraints", "memory_headroom"): "memory",
     ("stock", "unknown_nodes"): "stock",
     ("stock", "quota"): "quota",
+    ("failures", "spares"): "spares",
     ("workload", "precision"): "precision",
     ("data", "size"): "storage_capacity",
 }

@@ -24,6 +24,7 @@ from solver.scenario.architecture import resolve_model
 from solver.scenario.consistency import check_all
 from solver.scenario.constraints import resolve_constraints
 from solver.scenario.csv_offers import read_offers
+from solver.scenario.failures import resolve_failures
 from solver.scenario.faults import read_file
 from solver.scenario.gallery import find_scenario
 from solver.scenario.overrides import (
@@ -125,6 +126,7 @@ def resolve_scenario(
     constraints = resolve_constraints(file, reading.supply, reading)
     prices = resolve_prices(file, reading)
     quotas = resolve_quotas(file, reading)
+    failures = resolve_failures(file, reading)
     check_all(file, architecture, workload, reading)
     reading.raise_if_faulty()
     return Scenario(
@@ -153,6 +155,7 @@ def resolve_scenario(
         ),
         start_date=today,
         quotas=quotas,
+        failures=failures,
         notices=tuple(reading.notices),
     )
 

@@ -289,6 +289,9 @@ Rate = Annotated[
     float, Written(_limited(units.parse_rate_per_s, MAX_NUMBER), ("1.2M tokens/s",))
 ]
 Hours = Annotated[float, Written(_seconds("hours"), ("4 hours",))]
+PositiveHours = Annotated[
+    float, Written(_positive(_seconds("hours")), ("30 min", "50000 hours"))
+]
 PositiveSeconds = Annotated[float, Written(_positive(_seconds("s")), ("60 s", 60))]
 PositiveDays = Annotated[float, Written(_positive(_seconds("days")), ("180 days", 180))]
 When = Annotated[date | float, Written(_when, ("30 days", "2027-03-31"))]
@@ -348,6 +351,7 @@ Weight = Annotated[float, _number(0, 1e9, "", 1)]
 Degree = Annotated[int, _whole(1, 10**6, "", 8)]
 DegreeOrZero = Annotated[int, _whole(0, 10**6, "", 8)]
 NodeCount = Annotated[int, _whole(1, 10**6, "nodes", 64)]
+SpareCount = Annotated[int, _whole(0, 64, "nodes", 2)]
 Stock = Annotated[int, _whole(0, 10**6, "nodes", 64)]
 LeadDays = Annotated[
     int, Written(_within(_whole_days, Bounds(0, 3650, "days")), ("14 days",))

@@ -98,6 +98,26 @@ class Overheads:
     """Extra time as a fraction of training."""
 
 
+MOST_SPARES_TRIED = 8
+"""Spare nodes that are tried at most where the scenario names no number of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """How nodes fail, are saved from it and replaced; None is the catalog's figure."""
+
+    gpu_mtbf_s: float | None = None
+    """Mean time of one GPU between failures."""
+    checkpoint_interval_s: float | None = None
+    """Work between two checkpoints; None: the best."""
+    restart_s: float | None = None
+    """From a failure until the saved state is read."""
+    replacement_s: float = 0.0
+    """Until a failed node is there again where no spare is ready."""
+    spares: tuple[int, ...] | None = None
+    """Numbers of spare nodes that are allowed; None: not stated."""
+
+
 @dataclass(frozen=True, slots=True)
 class PriceRule:
     """A negotiated discount; None fields match everything."""
@@ -169,9 +189,20 @@ class Scenario:
     start_date: date
     """The plan's day 0 (a deadline that is a date is counted from it)."""
     quotas: tuple[Quota, ...] = ()
+    failures: Failures = Failures()
     stock_at_least: int = 0
     """Nodes that every connected offer is taken to have; only to explain a 'no'."""
     lifted: frozenset[str] = frozenset()
-    """Other rules of supply that are left out; only to explain a 'no'."""
+    """Other rules that are left out; only to explain a 'no'."""
     notices: tuple[Message, ...] = ()
     """Repairs made openly while reading (a batch rounded to whole sequences ...)."""
+
+    @property
+    def spare_choices(self) -> tuple[int, ...]:
+        """Numbers of spare nodes to try, in order."""
+        failures, tried = self.failures, range(MOST_SPARES_TRIED + 1)
+        if failures.spares is not None:
+            if "spares" in self.lifted:
+                return tuple(range(max(*failures.spares, *tried) + 1))
+            return failures.spares
+        return tuple(tried) if failures.replacement_s else (0,)

@@ -20,6 +20,7 @@ from solver.catalog.schema import (
     PurchaseKind,
     StorageKind,
 )
+from solver.scenario.failures_schema import FailuresSpec
 from solver.scenario.quantities import (
     Bandwidth,
     BatchSequences,
@@ -27,8 +28,6 @@ from solver.scenario.quantities import (
     Bytes,
     BytesPerToken,
     Confidence,
-    Degree,
-    DegreeOrZero,
     DocumentTokens,
     Efficiency,
     Epochs,
@@ -54,6 +53,7 @@ from solver.scenario.quantities import (
     Whole,
     Workers,
 )
+from solver.scenario.range_schema import Degrees, Stages
 from solver.scenario.spec import AnyOf, Form, Names, Spec, Spelled
 from solver.scenario.supply_schema import OfferSpec, PriceSpec, QuotaSpec
 from solver.units import DAY
@@ -260,31 +260,6 @@ class StorageConstraintSpec(Spec):
     """Least reading rate of the job, as `10 GB/s`; a bare number is GB/s."""
 
 
-class RangeSpec(Spec):
-    """Limits of a whole number."""
-
-    min: DegreeOrZero | None = None
-    """Smallest value."""
-    max: DegreeOrZero | None = None
-    """Largest value."""
-
-
-Degrees = Annotated[
-    Annotated[Degree, Tag("<value>")]
-    | Annotated[tuple[Degree, ...], Tag("<list>")]
-    | Annotated[RangeSpec, Tag("<mapping>")],
-    Form,
-]
-"""8, or [4, 8], or {min: 1, max: 8}."""
-Stages = Annotated[
-    Annotated[DegreeOrZero, Tag("<value>")]
-    | Annotated[tuple[DegreeOrZero, ...], Tag("<list>")]
-    | Annotated[RangeSpec, Tag("<mapping>")],
-    Form,
-]
-"""As `Degrees`, and zero is allowed."""
-
-
 class ParallelismSpec(Spec):
     """Limits of the parallel layout; each is 8, or [4, 8], or {min: 1, max: 8}."""
 
@@ -408,6 +383,8 @@ class ScenarioFile(Spec):
     """What is assumed where stock is not known, and quotas."""
     overheads: OverheadsSpec = OverheadsSpec()
     """Time around training."""
+    failures: FailuresSpec = FailuresSpec()
+    """How often GPUs fail, and what that costs: checkpoints, restarts, spare nodes."""
     prices: tuple[PriceSpec, ...] = ()
     """Negotiated discounts on list prices; the last that matches an offer applies."""
     offers: Annotated[

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from solver.units import DAY, GB, GIB
 from solver.verify.evidence import Evidence, gather
+from solver.verify.failure_checks import FAILURE_PARTS, check_goodput
 from solver.verify.figures import Figures
 from solver.verify.layout_checks import check_divisibility
 from solver.verify.supply_checks import (
     check_cluster,
     check_lead_time,
     check_quota,
+    check_spares,
     check_stock,
     check_term,
 )
@@ -33,12 +35,6 @@ if TYPE_CHECKING:
     from solver.scenario.scenario import Scenario
 
 Check: TypeAlias = Callable[[Evidence, Figures], Iterator[Violation]]
-
-LONGEST_STRETCH = 10.0
-"""No plan may take more than this many times its work: failures would win."""
-
-INTERVAL_TOLERANCE = 1e-6
-"""Relative difference in times that rest on the best interval: its optimum is flat."""
 
 MEMORY_PARTS = ("weights", "gradients", "optimizer", "activations", "other")
 
@@ -280,7 +276,7 @@ def check_deadline(evidence: Evidence, known: Figures) -> Iterator[Violation]:
         "queue": overheads.queue_s / DAY,
         "delivery": known.wait_s / DAY,
     }
-    stated = {k: v for k, v in got.items() if k not in ("checkpoints", "failures")}
+    stated = {k: v for k, v in got.items() if k not in FAILURE_PARTS}
     yield from figures("deadline", parts, stated)
     yield from parts_of("deadline", "duration_days", known.duration_s / DAY, got)
     if known.training_s + known.stall_s < known.bytes_read / known.read_rate * 0.999999:
@@ -313,7 +309,7 @@ def check_budget(evidence: Evidence, known: Figures) -> Iterator[Violation]:
         "cost_usd": known.cost_usd,
         "cost_at_confidence_usd": known.cost_at(user.confidence),
         "cost_p90_usd": known.cost_at(0.9),
-        "gpu_hours": plan.nodes * size * known.expected_hours,
+        "gpu_hours": known.rented_nodes * size * known.expected_hours,
         "usd_per_gpu_hour": known.usd_per_node_hour / size,
     }
     got = {name: getattr(plan, name) for name in expected}
@@ -321,55 +317,6 @@ def check_budget(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     limit, bill = user.budget_usd, known.cost_at(user.confidence)
     if limit is not None and not at_most(bill, limit):
         yield Violation("budget", "it costs too much, USD", limit, bill)
-
-
-def check_goodput(evidence: Evidence, known: Figures) -> Iterator[Violation]:
-    """Failures and checkpoints leave time to work, by Daly's formula in plain Python.
-
-    With M the mean time between failures, d a checkpoint, R a restart and tau the
-    plan's interval, ``T = M e^(R/M) (e^((tau + d)/M) - 1) W / tau``.
-    """
-    work, active = known.work_s, known.active_s
-    if not (math.isfinite(active) and at_most(work, active)):
-        yield Violation("goodput", "failures never let it finish", work, active)
-        return
-    plan, stated = evidence.plan, evidence.plan.checkpoint_interval_s
-    interval = work if stated is None else stated
-    is_number = type(interval) in (int, float)
-    if not (is_number and 0 < interval <= work * (1 + INTERVAL_TOLERANCE)):
-        message = "no interval between checkpoints, s"
-        yield Violation("goodput", message, (0, work), interval)
-        return
-    longest = LONGEST_STRETCH * max(work, interval + known.checkpoint_s)
-    if not at_most(active, longest):
-        message = "failures stretch it beyond sense, s"
-        yield Violation("goodput", message, longest, active)
-    if not math.isclose(known.interval_s, interval, rel_tol=INTERVAL_TOLERANCE):
-        message = "checkpoint_interval_s does not follow"
-        yield Violation("goodput", message, known.interval_s, interval)
-    expected = _daly_s(known, interval)
-    if not math.isclose(expected, active, rel_tol=INTERVAL_TOLERANCE):
-        message = "the interval does not give this duration, s"
-        yield Violation("goodput", message, active, expected)
-    kept = evidence.tier.outlives_node
-    for other in (0.9 * interval, min(1.1 * interval, work)) if kept else ():
-        if _daly_s(known, other) < active * (1 - INTERVAL_TOLERANCE):
-            yield Violation("goodput", "another interval is better", other, interval)
-    writing = known.checkpoint_s * work / interval
-    parts = {"checkpoints": writing, "failures": active - work - writing}
-    for name, seconds in parts.items():
-        got = plan.duration_parts_days.get(name, math.nan) * DAY
-        if not math.isclose(seconds, got, abs_tol=INTERVAL_TOLERANCE * active):
-            yield Violation("goodput", f"{name} do not follow, s", seconds, got)
-
-
-def _daly_s(known: Figures, interval_s: float) -> float:
-    """Expected seconds of work with checkpoints every ``interval_s``."""
-    rate, segments = known.failures_per_s, known.work_s / interval_s
-    if rate == 0:
-        return segments * (interval_s + known.checkpoint_s)
-    segment_s = math.expm1(rate * (interval_s + known.checkpoint_s)) / rate
-    return math.exp(rate * known.restart_s) * segment_s * segments
 
 
 def _within(rule: str, name: str, wanted: Range, value: float) -> Iterator[Violation]:
@@ -408,6 +355,7 @@ CHECKS: Mapping[str, Check] = {
     "stock": check_stock,
     "cluster": check_cluster,
     "quota": check_quota,
+    "spares": check_spares,
     "lead_time": check_lead_time,
     "term": check_term,
     "throughput": check_throughput,

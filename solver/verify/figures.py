@@ -23,6 +23,7 @@ from solver.performance.checkpoints import (
     host_bytes_needed,
 )
 from solver.performance.reliability import Goodput, expected_run
+from solver.performance.spares import Wait
 from solver.performance.transformer import model_flops_per_token
 from solver.spread import spread_of
 from solver.units import GB, HOUR, MONTH_HOURS
@@ -191,9 +192,40 @@ class Figures:
     def restart_s(self) -> float:
         """Seconds from a failure until the last checkpoint is read again."""
         evidence = self.evidence
-        fixed = float(evidence.catalog.calibration["reliability"]["restart_s"])
+        stated = evidence.scenario.failures.restart_s
+        usual = float(evidence.catalog.calibration["reliability"]["restart_s"])
+        fixed = usual if stated is None else stated
         copies = evidence.plan.nodes / self.writer_nodes
         return fixed + self.checkpoint_bytes * copies / self.read_rate
+
+    @cached_property
+    def spares(self) -> int:
+        """Spare nodes; none where the plan names no number (`check_spares` says so)."""
+        stated = self.evidence.plan.spare_nodes
+        return stated if type(stated) is int and stated > 0 else 0
+
+    @cached_property
+    def rented_nodes(self) -> int:
+        """Nodes that are rented: those that train, and spares."""
+        return self.evidence.plan.nodes + self.spares
+
+    @cached_property
+    def wait(self) -> Wait:
+        """Wait for a node after a failure: Erlang's loss formula, summed term by term.
+
+        With S spares and a load a, ``1/B = sum of S!/((S - j)! a^j), j = 0..S`` is one
+        over the share of failures that find all spares in repair. They wait for the
+        first of S + 1 nodes; taken are the mean of that time and of its square.
+        """
+        spares = self.spares
+        away = self.evidence.scenario.failures.replacement_s
+        load, term, total = self.failures_per_s * away, 1.0, 1.0
+        for k in range(spares, 0, -1):
+            term = term * k / load if load else math.inf
+            total += term
+        share, first = 1.0 / total, away / (spares + 1)
+        square = share * 2.0 * away * first / (spares + 2)
+        return Wait(np.array([share * first]), np.array([square]))
 
     @cached_property
     def failures_per_s(self) -> float:
@@ -201,7 +233,9 @@ class Figures:
         evidence = self.evidence
         rates, plan = evidence.catalog.failure_rates, evidence.plan
         gpu = rates.get(evidence.gpu.generation) or rates["default"]
-        per_hour = plan.gpus * (gpu.per_gpu_hour or 0.0)
+        mtbf_s = evidence.scenario.failures.gpu_mtbf_s
+        per_gpu = (gpu.per_gpu_hour or 0.0) if mtbf_s is None else HOUR / mtbf_s
+        per_hour = plan.gpus * per_gpu
         spot = interruptions_per_node_hour(evidence.catalog, evidence.offer)
         per_hour += plan.nodes * spot
         return per_hour / HOUR
@@ -215,6 +249,8 @@ class Figures:
             checkpoint_s=np.array([self.checkpoint_s]),
             restart_s=np.array([self.restart_s]),
             saved=self.evidence.tier.outlives_node,
+            given_interval_s=self.evidence.scenario.failures.checkpoint_interval_s,
+            wait=self.wait,
         )
 
     @cached_property
@@ -224,7 +260,7 @@ class Figures:
 
     @cached_property
     def interval_s(self) -> float:
-        """Best seconds of work between two checkpoints."""
+        """Seconds of work between two checkpoints: the best, or as stated."""
         return float(self._run.interval_s[0])
 
     @cached_property
@@ -343,8 +379,7 @@ class Figures:
     @cached_property
     def compute_usd(self) -> float:
         """Expected rent of the nodes."""
-        nodes = self.evidence.plan.nodes
-        return nodes * self.usd_per_node_hour * self.expected_hours
+        return self.rented_nodes * self.usd_per_node_hour * self.expected_hours
 
     def storage_usd(self, duration_s: float) -> float:
         """Rent of the storage tier over a duration, from when nodes are there on."""
@@ -384,7 +419,7 @@ class Figures:
         if confidence == 0.5:
             return self.cost_usd
         hours = self.billed_hours((self.stretch(confidence),))
-        rent = self.evidence.plan.nodes * self.usd_per_node_hour * hours
+        rent = self.rented_nodes * self.usd_per_node_hour * hours
         storage = self.storage_usd(self.duration_at(confidence))
         return rent + storage + self.egress_usd
 

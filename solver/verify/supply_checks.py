@@ -18,17 +18,18 @@ def check_stock(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     plan = evidence.plan
     wanted = {"stock_nodes": nodes, "stock_known": is_known}
     yield from facts("stock", wanted, plan)
-    least = max(1, evidence.offer.min_nodes)
-    if type(plan.nodes) is not int or not least <= plan.nodes <= nodes:
-        yield Violation("stock", "not so many nodes", (least, nodes), plan.nodes)
+    least, rented = max(1, evidence.offer.min_nodes), known.rented_nodes
+    if type(plan.nodes) is not int or not least <= rented <= nodes:
+        yield Violation("stock", "not so many nodes", (least, nodes), rented)
 
 
-def check_cluster(evidence: Evidence, _: Figures) -> Iterator[Violation]:
-    """One fabric of the offer holds all nodes of the job."""
+def check_cluster(evidence: Evidence, known: Figures) -> Iterator[Violation]:
+    """One fabric of the offer holds all nodes of the job, spares included."""
     plan, most = evidence.plan, evidence.offer.max_nodes_per_cluster
     yield from facts("cluster", {"cluster_nodes": most}, plan)
-    if most is not None and not plan.nodes <= most:
-        yield Violation("cluster", "more nodes than one fabric has", most, plan.nodes)
+    if most is not None and not known.rented_nodes <= most:
+        message = "more nodes than one fabric has"
+        yield Violation("cluster", message, most, known.rented_nodes)
 
 
 def check_lead_time(evidence: Evidence, known: Figures) -> Iterator[Violation]:
@@ -47,14 +48,14 @@ def check_term(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     yield from facts("term", {"min_term_hours": hours}, plan)
     paid = known.expected_hours
     unused = max(0.0, paid - known.used_hours)
-    rent = plan.nodes * known.usd_per_node_hour
+    rent = known.rented_nodes * known.usd_per_node_hour
     expected = {"unused_term_usd": rent * unused if unused > 1e-9 * paid else 0.0}
     yield from figures("term", expected, {"unused_term_usd": plan.unused_term_usd})
-    if not at_most(hours, plan.gpu_hours / (plan.nodes * plan.gpus_per_node)):
+    if not at_most(hours, plan.gpu_hours / (known.rented_nodes * plan.gpus_per_node)):
         yield Violation("term", "less is paid than the term", hours, plan.gpu_hours)
 
 
-def check_quota(evidence: Evidence, _: Figures) -> Iterator[Violation]:
+def check_quota(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     """No quota that the offer falls under is passed, and the plan says what is left."""
     plan, most = evidence.plan, None
     for quota in evidence.scenario.quotas:
@@ -63,10 +64,20 @@ def check_quota(evidence: Evidence, _: Figures) -> Iterator[Violation]:
             continue
         nodes = quota.limit // size
         most = nodes if most is None else min(most, nodes)
-        if not plan.nodes * size <= quota.limit:
+        if not known.rented_nodes * size <= quota.limit:
             message = f"more {quota.unit} than the quota"
-            yield Violation("quota", message, quota.limit, plan.nodes * size)
+            yield Violation("quota", message, quota.limit, known.rented_nodes * size)
     yield from facts("quota", {"quota_nodes": most}, plan)
+
+
+def check_spares(evidence: Evidence, _: Figures) -> Iterator[Violation]:
+    """The number of spare nodes is one that the user allows."""
+    failures, got = evidence.scenario.failures, evidence.plan.spare_nodes
+    allowed = failures.spares
+    if allowed is None and not failures.replacement_s:
+        allowed = (0,)  # no failure is waited for
+    if type(got) is not int or got < 0 or (allowed is not None and got not in allowed):
+        yield Violation("spares", "spare_nodes is not allowed", allowed, got)
 
 
 def _counted(quota: Quota, evidence: Evidence) -> int | None:

@@ -23,7 +23,7 @@ from solver.performance.parallelism import LatticeLimits, enumerate_layouts
 from solver.physics_inputs import framework_of, job_of, shape_of
 from solver.plan import LayoutPlan, Plan
 from solver.planning.single_job import plan_job
-from solver.scenario.scenario import Objective, Quota, Scenario
+from solver.scenario.scenario import Failures, Objective, Quota, Scenario
 from solver.units import GIB
 from solver.verify.evidence import Evidence, gather
 from solver.verify.figures import Figures
@@ -68,7 +68,11 @@ def _layouts() -> tuple[dict[str, int], ...]:
 
 
 def _plan(
-    offer: str, storage: str, row: dict[str, int], start: str | None = None
+    offer: str,
+    storage: str,
+    row: dict[str, int],
+    start: str | None = None,
+    spares: int = 0,
 ) -> Plan:
     """A plan of these decisions; all other fields are left from an example."""
     pp = row["pp"]
@@ -85,6 +89,7 @@ def _plan(
     )
     return replace(
         example(PLAIN).plan,
+        spare_nodes=spares,
         offer=offer,
         storage=storage,
         start=start,
@@ -132,29 +137,40 @@ def _starts(scenario: Scenario, offer: Offer) -> Iterator[str | None]:
 def _within_quotas(plan: Plan, scenario: Scenario, provider: str) -> bool:
     """Whether quotas of GPUs, on all or on one provider, allow a plan."""
     return all(
-        plan.gpus <= quota.limit
+        plan.gpus + 8 * plan.spare_nodes <= quota.limit
         for quota in scenario.quotas
         if quota.providers is None or provider in quota.providers
     )
+
+
+def _spares(scenario: Scenario) -> tuple[int, ...]:
+    """Numbers of spare nodes that a plan may have."""
+    failures = scenario.failures
+    if failures.spares is not None:
+        return failures.spares
+    return tuple(range(9)) if failures.replacement_s else (0,)
 
 
 def _walk(scenario: Scenario, supply: Catalog) -> Iterator[Figures]:
     """Every combination of start, offer, storage and layout that is possible at all."""
     for offer, storage in product(OFFERS, ("local", "shared")):
         for start in _starts(scenario, supply.offers[offer]):
-            for index, row in enumerate(_layouts()):
-                plan = _plan(offer, storage, row, start)
+            for (index, row), spares in product(
+                enumerate(_layouts()), _spares(scenario)
+            ):
+                plan = _plan(offer, storage, row, start, spares)
                 evidence = gather(plan, scenario, supply)
                 assert isinstance(evidence, Evidence), evidence
                 known = Figures(evidence)
                 physics = _physics(offer, index, scenario.workload.efficiency)
                 for holder, values in zip((evidence, known), physics, strict=True):
                     holder.__dict__.update(values)
-                if row["nodes"] > known.stock[0]:
+                rented = row["nodes"] + spares
+                if not (evidence.offer.min_nodes or 1) <= rented <= known.stock[0]:
                     continue
                 if not _within_quotas(plan, scenario, evidence.offer.provider):
                     continue
-                if row["nodes"] > (evidence.offer.max_nodes_per_cluster or math.inf):
+                if rented > (evidence.offer.max_nodes_per_cluster or math.inf):
                     continue
                 if known.host_bytes > (evidence.server.ram_gb or math.inf) * 1e9:
                     continue
@@ -294,6 +310,70 @@ def test_calendars_and_terms_equal_brute_force(data: st.DataObject) -> None:
         constraints=user,
         objective=objective,
         quotas=data.draw(st.sampled_from(QUOTAS), label="quotas"),
+    )
+    expected = _best(scenario, supply)
+    result = plan_job(scenario, supply, alternatives=0)
+    if expected is None:
+        assert result.status == "infeasible"
+        return
+    assert result.status == "optimal"
+    assert result.plan is not None
+    found = _value(scenario, result.plan.cost_usd, result.plan.duration_days * 86_400)
+    assert found == pytest.approx(expected, rel=2e-5)
+
+
+def _failures(data: st.DataObject) -> Failures:
+    """Settings under which some spares pay, none does, or nothing finishes."""
+    hour = 3600.0
+    mtbf = st.sampled_from([None, 30.0, 150.0, 1_000.0])
+    mtbf_h = data.draw(mtbf, label="hours of a GPU between failures")
+    away = data.draw(st.sampled_from([0.0, 6.0, 48.0]), label="hours to replace a node")
+    interval = st.sampled_from([None, 0.2, 2.0, 500.0])
+    interval_h = data.draw(interval, label="hours between checkpoints")
+    restart = data.draw(st.sampled_from([None, 0.0, 3_600.0]), label="restart")
+    spares = st.sampled_from([None, (0,), (1,), (0, 2), (1, 2, 3), (3,)])
+    return Failures(
+        gpu_mtbf_s=None if mtbf_h is None else mtbf_h * hour,
+        checkpoint_interval_s=None if interval_h is None else interval_h * hour,
+        restart_s=restart,
+        replacement_s=away * hour,
+        spares=data.draw(spares, label="spares"),
+    )
+
+
+def _failing(data: st.DataObject, name: str) -> dict[str, Any]:
+    """Price and numbers of nodes of one offer."""
+    return {
+        "usd_per_node_hour": data.draw(PRICES, label=f"price of {name}"),
+        "max_nodes": data.draw(st.sampled_from([1, 2, 4]), label="nodes"),
+        "min_nodes": data.draw(st.sampled_from([1, 1, 3]), label="least"),
+        "max_nodes_per_cluster": data.draw(st.sampled_from([None, 3]), label="one"),
+    }
+
+
+@settings(max_examples=12)
+@given(st.data())
+def test_failures_and_spares_equal_brute_force(data: st.DataObject) -> None:
+    """Tests given intervals, slow replacements and spares over every layout."""
+    base = scenario_of(QUESTION)
+    offers = [
+        catalog().offers[name].model_copy(update=_failing(data, name))
+        for name in OFFERS
+    ]
+    supply = catalog().with_entries(offers=offers)
+    days = data.draw(st.sampled_from([None, 4.0, 8.0, 20.0]), label="deadline")
+    user = replace(
+        base.constraints,
+        deadline_s=None if days is None else days * 86_400,
+        budget_usd=data.draw(st.sampled_from([None, 2_000.0, 9_000.0]), label="usd"),
+        confidence=data.draw(st.sampled_from([0.5, 0.9]), label="confidence"),
+    )
+    scenario = replace(
+        base,
+        constraints=user,
+        objective=data.draw(OBJECTIVES, label="objective"),
+        quotas=data.draw(st.sampled_from([(), (Quota(24, "gpus"),)]), label="quotas"),
+        failures=_failures(data),
     )
     expected = _best(scenario, supply)
     result = plan_job(scenario, supply, alternatives=0)

@@ -51,6 +51,7 @@ def three_offers(**changes: Any) -> JobTable:
         "duration_at_confidence": [33, 22, 11],
         "gpus": [8, 16, 64],
         "nodes": [2, 2, 8],
+        "spares": [0, 1, 2],
         "gpus_per_node": [4, 8, 8],
         "tp": [1, 2, 4],
         "pp": [1, 2, 4],

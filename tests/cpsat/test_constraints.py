@@ -62,6 +62,7 @@ EXAMPLES: list[tuple[Requirement, set[int]]] = [
     (Bound("stock", "nodes", None, 2), {0, 1}),
     (Bound("cluster", "cluster_excess", None, 0), {0, 1}),
     (Bound("quota", "quota_0", None, 16), {0, 1}),
+    (_values("spares", "spares", 0, 2), {0, 2}),
     (Bound("throughput", "tokens_per_s", 2000, None), {1, 2}),
     (Bound("deadline", "duration", None, 20), {1, 2}),
     (Bound("deadline", "duration_at_confidence", None, 20), {2}),

@@ -163,3 +163,19 @@ def test_without_time_no_reason_is_guessed() -> None:
     assert sentence("why.no-time") in told.summary
     assert sentence("why.sets") not in told.summary
     assert told.relaxations == ()
+
+
+def test_spares_nearest_to_the_allowed_ones_are_named() -> None:
+    """Tests that of all numbers that would do the least change is told."""
+    keys: dict[str, Any] = {
+        "offers": [{**A100, "max_nodes": 20}],
+        "constraints": {"deadline": "2 days", "gpus": {"min": 32}, "budget": 4700},
+        "workload": {"tokens": "200B"},
+    }
+    slow = {"gpu_mtbf": 200, "replacement": "1 day"}
+    explanation = refused(failures={**slow, "spares": [0, 12]}, **keys)
+    assert relaxation(explanation, "spares")["set"] == "failures.spares=3"
+    assert relaxation(explanation, "spares")["now"] == "0, 12"
+    few = refused(failures={**slow, "spares": {"max": 2}}, **keys)
+    assert relaxation(few, "spares")["now"] == "0 to 2"
+    assert relaxation(few, "spares")["needed"] == "3 spare nodes"

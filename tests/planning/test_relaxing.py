@@ -67,6 +67,7 @@ FIELDS_OF_RULE: dict[str, set[str]] = {
     "stock": set(),
     "cluster": set(),
     "quota": set(),
+    "spares": set(),
     "lead_time": set(),
     "term": set(),
 }
@@ -104,7 +105,7 @@ def forced(scenario: Scenario) -> tuple[str, ...]:
 def test_a_rule_left_out_leaves_all_others(name: str) -> None:
     """Tests that exactly the fields of one rule are back at 'no limit'."""
     quota = {"quota": [{"provider": "a", "max_nodes": 3}]}
-    scenario = job([LIMITED, H100], EVERYTHING, stock=quota)
+    scenario = job([LIMITED, H100], EVERYTHING, stock=quota, failures={"spares": 1})
     assert set(forced(scenario)) == set(RELAXABLE)
     relaxed = without(scenario, name)
     changed = {
@@ -292,6 +293,17 @@ CASES: list[tuple[str, str, Keys]] = [
             "constraints": {"countries": ["SG"]},
         },
     ),
+    ("spares", "constraints", {"offers": [A100], "failures": {"spares": 4}}),
+    (
+        "spares",
+        "constraints",
+        {
+            "offers": [{**A100, "max_nodes": 20}],
+            "failures": {"gpu_mtbf": 200, "replacement": "1 day", "spares": [0, 12]},
+            "constraints": {"deadline": "2 days", "gpus": {"min": 32}, "budget": 4700},
+            "workload": {"tokens": "200B"},
+        },
+    ),
     (
         "lead_time",
         "constraints",
@@ -467,6 +479,14 @@ def test_a_term_is_told_as_it_can_be_stated() -> None:
             lambda keys, found: {
                 **keys,
                 "stock": {"quota": [{"max_gpus": found["needed_value"] - 1}]},
+            },
+        ),
+        (
+            "spares",
+            {"offers": [A100], "failures": {"spares": [4, 5]}},
+            lambda keys, found: {
+                **keys,
+                "failures": {"spares": found["needed_value"] + 1},
             },
         ),
         (

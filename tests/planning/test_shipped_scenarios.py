@@ -7,6 +7,7 @@ Recalibration moves figures by some percent and may swap near ties: costs are he
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from functools import cache
 
@@ -34,6 +35,7 @@ SOLVED: dict[str, tuple[set[str], float]] = {
     "qlora-65b-one-card": ({"RTX 6000 Ada", "RTX A6000", "A40", "L40", "L40S"}, 6.9),
     "wait-for-delivery": ({"H100"}, 1_060_000),
     "quickstart-7b": ({"B200", "B300", "H100", "H200"}, 138_740),
+    "spare-nodes": ({"H100"}, 16_591_194),
     "qwen-32b-fastest-under-budget": ({"B300", "B200"}, 126_984),
 }
 """GPU families that would do, and dollars of the plan found on 2026-12-01."""
@@ -110,6 +112,19 @@ def test_it_keeps_what_was_asked(name: str) -> None:
     memory = plan.memory_gib
     assert memory["total"] <= (1 - user.memory_headroom) * memory["capacity"]
     assert plan.nodes <= plan.stock_nodes
+
+
+def test_some_spares_pay_and_neither_none_nor_many() -> None:
+    """Tests the shipped question of spares: fewer and more of them both cost more."""
+    plan = plan_of("spare-nodes")
+    assert 2 <= plan.spare_nodes <= 12
+    assert plan.nodes + plan.spare_nodes <= plan.stock_nodes
+    assert plan.goodput == pytest.approx(plan.training_days / plan.duration_days)
+    for spares in (0, plan.spare_nodes - 1, plan.spare_nodes + 1):
+        other = replace(asked("spare-nodes").failures, spares=(spares,))
+        scenario = replace(asked("spare-nodes"), failures=other)
+        found = plan_job(scenario, catalog(), alternatives=0).plan
+        assert found is None or found.cost_usd > plan.cost_usd
 
 
 @pytest.mark.parametrize("name", SOLVED)

@@ -87,6 +87,21 @@ offers:
       - {name: fs, kind: parallel_fs, read: 9 GB/s, write: 9 GB/s, usd_per_gb_month: 1}
 """
 
+SPARED = """
+name: spared
+model: toy-1b
+workload: {tokens: 300B, sequence_length: 2048, global_batch_size: 512, start: scratch}
+constraints: {providers: [acme], gpus: {max: 64}, confidence: 0.9}
+objective: time
+stock: {unknown_nodes: 11, quota: [{provider: acme, max_gpus: 80}]}
+failures:
+  gpu_mtbf: 300 hours
+  checkpoint_interval: 1 hour
+  restart: 20 min
+  replacement: 18 hours
+  spares: [1, 2, 3]
+"""
+
 ADAPTERS = """
 name: adapters
 model: toy-1b

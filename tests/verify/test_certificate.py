@@ -22,6 +22,7 @@ from tests.verify.examples import (
     MONTHLY,
     PLAIN,
     RICH,
+    SPARED,
     SPOT,
     TIMED,
     Example,
@@ -30,7 +31,7 @@ from tests.verify.examples import (
     scenario_of,
 )
 
-EXAMPLES = (PLAIN, RICH, SPOT, MONTHLY, TIMED, ADAPTERS)
+EXAMPLES = (PLAIN, RICH, SPOT, MONTHLY, TIMED, SPARED, ADAPTERS)
 
 SAID_NOT_CHECKED = ("provenance", "warnings")
 """Sources and sentences: not promises that could be recomputed."""
@@ -182,6 +183,16 @@ def _quota(limit: int, unit: Any, **names: Any) -> Callable[[Example], Example]:
     return change
 
 
+def _failures(**values: Any) -> Callable[[Example], Example]:
+    """The example with other settings of failures."""
+
+    def change(given: Example) -> Example:
+        failures = replace(given.scenario.failures, **values)
+        return given._replace(scenario=replace(given.scenario, failures=failures))
+
+    return change
+
+
 def _workload(**values: Any) -> Callable[[Example], Example]:
     """The example with another workload."""
 
@@ -262,6 +273,11 @@ BROKEN: list[tuple[str, Callable[[Example], Example]]] = [
     ("budget", _entry("offers", "", usd_per_node_hour=8.01)),
     ("goodput", _entry("failure_rates", "ampere", per_gpu_hour=5.0)),
     ("goodput", _entry("failure_rates", "ampere", per_gpu_hour=1e-6)),
+    ("goodput", _failures(gpu_mtbf_s=1e12)),
+    ("goodput", _failures(checkpoint_interval_s=60.0)),
+    ("goodput", _failures(restart_s=0.0)),
+    ("goodput", _failures(replacement_s=86_400.0)),
+    ("spares", _failures(spares=(1, 2))),
 ]
 
 
@@ -336,6 +352,49 @@ def test_promises_on_terms_are_checked(rule: str, change: dict[str, Any]) -> Non
     plan, scenario, supply = example(TIMED)
     broken = verify(replace(plan, **change), scenario, supply)
     assert rule in {v.rule for v in broken}
+
+
+@pytest.mark.parametrize(
+    ("rule", "change"),
+    [
+        ("spares", {"spare_nodes": 4}),
+        ("spares", {"spare_nodes": -1}),
+        ("spares", {"spare_nodes": 2.0}),
+        ("goodput", {"spare_nodes": 1}),
+        ("budget", {"spare_nodes": 1}),
+        ("goodput", {"goodput": None}),
+        ("goodput", {"goodput": 0.9}),
+        ("goodput", {"checkpoint_interval_s": 3_000.0}),
+    ],
+)
+def test_promises_on_failures_are_checked(rule: str, change: dict[str, Any]) -> None:
+    """Tests that spares, interval and goodput each fall under their rule."""
+    plan, scenario, supply = example(SPARED)
+    broken = verify(replace(plan, **change), scenario, supply)
+    assert rule in {v.rule for v in broken}
+
+
+def test_spares_are_paid_and_waited_without_by_hand() -> None:
+    """Tests the figures of a plan with spares: rent, interval, waits and goodput."""
+    plan, scenario, _ = example(SPARED)
+    assert plan.spare_nodes == 2
+    assert plan.checkpoint_interval_s == 3_600
+    rented = plan.nodes + plan.spare_nodes
+    assert rented == plan.stock_nodes == 4 < plan.quota_nodes == 10
+    hours = plan.duration_days * 24
+    assert plan.gpu_hours == pytest.approx(rented * 8 * hours)
+    rent = plan.gpu_hours * plan.usd_per_gpu_hour
+    assert plan.cost_parts_usd["compute"] == pytest.approx(rent)
+    assert plan.goodput == pytest.approx(plan.training_days / plan.duration_days)
+    parts = plan.duration_parts_days
+    setup_days = scenario.overheads.setup_s / 86_400
+    running = plan.duration_days - parts["replacement"] - setup_days
+    failures = running * 24 * plan.gpus / 300
+    assert failures > 3
+    load = plan.gpus / 300 * 18
+    terms = [load**k / math.factorial(k) for k in range(plan.spare_nodes + 1)]
+    each = terms[-1] / sum(terms) * 18 / (plan.spare_nodes + 1)
+    assert parts["replacement"] * 24 == pytest.approx(failures * each)
 
 
 def test_every_rule_has_a_check_and_an_example() -> None:

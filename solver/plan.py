@@ -196,6 +196,8 @@ class Explanation:
     nearest_miss: dict[str, Any] | None
     counts: dict[str, int] = field(default_factory=dict)
     """Rule id to the number of offers or layouts that it alone or first removed."""
+    joint: tuple[dict[str, Any], ...] = ()
+    """Where no requirement opens a plan alone: the smallest sets that do together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from solver.messages.en_accuracy import ACCURACY
 from solver.messages.en_catalog import CATALOG
+from solver.messages.en_explain import EXPLAIN
 from solver.messages.en_import import IMPORTING
 from solver.messages.en_supply import SUPPLY
 
@@ -483,6 +484,7 @@ MESSAGES: dict[str, str] = (
     | _WARNINGS
     | _NOTICES
     | ACCURACY
+    | EXPLAIN
     | IMPORTING
     | SUPPLY
     | CATALOG

@@ -7,19 +7,21 @@ Three levels, in this order: nothing on offer matches (catalog), no layout divid
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from solver.candidates import CandidateTable, objective_values
+from solver.candidates import CandidateTable
 from solver.catalog.schema import Offer
 from solver.layout_space import OutOfTimeError
 from solver.messages import sentence
 from solver.performance.parallelism import explain_divisibility
 from solver.plan import Explanation
+from solver.planning.by_name import SET_LABELS, best_first, best_of_each_name
+from solver.planning.clock import Clock
+from solver.planning.conflict import joint_relaxations, minimal_conflict
 from solver.planning.memory_miss import MemoryMiss, levers, nearest_memory_miss
 from solver.planning.opening import Opening, round_up
 from solver.planning.relaxation_text import (
@@ -27,7 +29,7 @@ from solver.planning.relaxation_text import (
     deadline_needed_s,
     describe,
 )
-from solver.planning.relaxing import LIFTED, in_force, without
+from solver.planning.relaxing import LIFTED, in_force, rejoined, without
 from solver.planning.supply_relaxations import (
     changed_failures,
     changed_offer,
@@ -41,21 +43,13 @@ from solver.planning.supply_relaxations import (
 from solver.rules import rule
 from solver.scenario.scenario import Objective, Scenario
 from solver.search import SearchResult, limits_of, search
-from solver.setting import Setting, setting_of
+from solver.setting import Setting
 from solver.units import DAY, GB, format_usd
 
 BOUNDS = ("deadline", "budget", "throughput")
 
-
-class _Clock:
-    """How long the explanation may still take."""
-
-    def __init__(self, time_s: float) -> None:
-        self.end = time.monotonic() + time_s
-
-    @property
-    def left_s(self) -> float:
-        return max(0.0, self.end - time.monotonic())
+NEAR_BEST = 0.5
+"""Names are told whose plans are within this share of the best objective."""
 
 
 def explain(setting: Setting) -> Explanation:
@@ -64,7 +58,7 @@ def explain(setting: Setting) -> Explanation:
     It takes about as long again as the time limit at most; what it has no time to try
     is left out, never guessed.
     """
-    clock = _Clock(setting.scenario.limits.time_s)
+    clock = Clock(setting.scenario.limits.time_s)
     setting.space.end = clock.end
     try:
         return _explained(setting, clock)
@@ -74,7 +68,7 @@ def explain(setting: Setting) -> Explanation:
         return Explanation("constraints", summary, (), (), None, counts)
 
 
-def _explained(setting: Setting, clock: _Clock) -> Explanation:
+def _explained(setting: Setting, clock: Clock) -> Explanation:
     if not setting.options:
         return _catalog(setting, clock)
     miss = nearest_memory_miss(setting)
@@ -85,19 +79,35 @@ def _explained(setting: Setting, clock: _Clock) -> Explanation:
     return _constraints(setting, clock)
 
 
-def openings(setting: Setting, clock: _Clock) -> list[Opening]:
+def openings(setting: Setting, clock: Clock) -> list[Opening]:
     """For each requirement in force the best plan without it, where there is one."""
-    found = [_open(setting, r, clock) for r in in_force(setting)]
-    return [opening for opening in found if opening is not None]
+    found: list[Opening] = []
+    for rule_id in in_force(setting):
+        opening = _open(setting, rule_id, clock)
+        if opening is not None:
+            found += _each_name(setting, opening, clock)
+    return found
 
 
-def _open(setting: Setting, rule_id: str, clock: _Clock) -> Opening | None:
+def _each_name(setting: Setting, opening: Opening, clock: Clock) -> list[Opening]:
+    """Of a set of names the best additions, each with its plan; else the opening."""
+    if opening.rule not in SET_LABELS:
+        return [opening]
+    freed = opening.setting
+    table = _solved(freed, clock, NEAR_BEST).table
+    if table is None:
+        return [opening]
+    rows = best_of_each_name(opening.rule, setting, freed, table)
+    return [Opening(opening.rule, freed, table, row) for row in rows] or [opening]
+
+
+def _open(setting: Setting, rule_id: str, clock: Clock) -> Opening | None:
     scenario = without(setting.scenario, rule_id)
     if rule_id in ("deadline", "throughput", "lead_time"):
         scenario = replace(scenario, objective=Objective("time"))
     elif rule_id in ("budget", "term"):
         scenario = replace(scenario, objective=Objective("cost"))
-    relaxed = _joined(setting, scenario)
+    relaxed = rejoined(setting, scenario)
     slack = np.inf if rule_id in LIFTED else 0.0
     table = _solved(relaxed, clock, slack).table
     if table is None:
@@ -109,7 +119,7 @@ def _open(setting: Setting, rule_id: str, clock: _Clock) -> Opening | None:
 
 
 def _opened(
-    setting: Setting, least: Opening, clock: _Clock
+    setting: Setting, least: Opening, clock: Clock
 ) -> tuple[CandidateTable, int] | None:
     """The plan that the printed figure gives, by the user's objective."""
     user = setting.scenario.constraints
@@ -126,12 +136,11 @@ def _opened(
         quotas=changed_quotas(least),
         failures=changed_failures(least),
     )
-    relaxed = _joined(*_with_offer(setting, scenario, offer))
+    relaxed = rejoined(*_with_offer(setting, scenario, offer))
     table = _solved(relaxed, clock).table
     if table is None:
         return None
-    ties = (table.duration_s, table.cost_usd, objective_values(relaxed, table))
-    return table, int(np.lexsort(ties)[0])
+    return table, int(best_first(relaxed, table)[0])
 
 
 def _with_offer(
@@ -148,15 +157,8 @@ def _with_offer(
     )
 
 
-def _solved(setting: Setting, clock: _Clock, slack: float = 0.0) -> SearchResult:
+def _solved(setting: Setting, clock: Clock, slack: float = 0.0) -> SearchResult:
     return search(setting, limits_of(setting.scenario), slack, time_s=clock.left_s)
-
-
-def _joined(setting: Setting, scenario: Scenario) -> Setting:
-    # the catalog of a setting already holds the scenario's own offers
-    own = replace(scenario, supply=replace(scenario.supply, with_catalog=True))
-    joined = setting_of(own, setting.catalog, setting.store)
-    return replace(joined, scenario=scenario)
 
 
 def _least(rule_id: str, setting: Setting, table: CandidateTable) -> int:
@@ -186,7 +188,7 @@ def _least(rule_id: str, setting: Setting, table: CandidateTable) -> int:
 
 def _explanation(
     setting: Setting,
-    clock: _Clock,
+    clock: Clock,
     kind: Any,
     summary: str,
     found: list[Opening],
@@ -194,39 +196,21 @@ def _explanation(
     extra: tuple[dict[str, Any], ...] = (),
 ) -> Explanation:
     described = tuple(describe(o, setting.scenario) for o in found)
+    rules = in_force(setting)
+    conflict = minimal_conflict(setting, rules, {o.rule for o in found}, clock)
+    alone = bool(found) or any(lever["fits"] for lever in extra)
     return Explanation(
         kind=kind,
         summary=summary,
-        conflict=_conflict(setting, found, clock),
+        conflict=conflict,
+        joint=() if alone else joint_relaxations(setting, rules, conflict, clock),
         relaxations=described + extra,
         nearest_miss=nearest_miss,
         counts=dict(setting.option_set.removed),
     )
 
 
-def _conflict(setting: Setting, found: list[Opening], clock: _Clock) -> tuple[str, ...]:
-    """Requirements that together allow nothing, minimal by deletion.
-
-    One that opens a plan when left out alone belongs to every such set and needs no
-    test. Of several sets the one shown keeps what the user wrote: defaults are left
-    out first.
-    """
-    scenario = setting.scenario
-    stated, needed = scenario.constraints.stated, {o.rule for o in found}
-    rules = in_force(setting)
-    kept = sorted(rules, key=lambda rule_id: rule_id in stated)
-    for rule_id in tuple(kept):
-        if rule_id in needed:
-            continue
-        fewer = without(scenario, rule_id)
-        answer = _solved(_joined(setting, fewer), clock)
-        if answer.table is None and answer.complete:
-            scenario = fewer
-            kept.remove(rule_id)
-    return tuple(rule_id for rule_id in rules if rule_id in kept)
-
-
-def _catalog(setting: Setting, clock: _Clock) -> Explanation:
+def _catalog(setting: Setting, clock: Clock) -> Explanation:
     removed = setting.option_set.removed
     total = setting.option_set.total
     worst = max(removed, key=lambda r: removed[r]) if removed else "stock"
@@ -234,7 +218,7 @@ def _catalog(setting: Setting, clock: _Clock) -> Explanation:
     return _explanation(setting, clock, "catalog", summary, openings(setting, clock))
 
 
-def _layout(setting: Setting, clock: _Clock) -> Explanation:
+def _layout(setting: Setting, clock: Clock) -> Explanation:
     kind = min(setting.space.kinds)
     faults = explain_divisibility(
         setting.shape, setting.job, setting.framework, setting.space.limits(kind)
@@ -251,7 +235,7 @@ def _layout(setting: Setting, clock: _Clock) -> Explanation:
     return _explanation(setting, clock, "layout", summary, found, miss)
 
 
-def _memory(setting: Setting, miss: MemoryMiss, clock: _Clock) -> Explanation:
+def _memory(setting: Setting, miss: MemoryMiss, clock: Clock) -> Explanation:
     summary = sentence(
         "why.memory", need=miss.need_gib, usable=miss.allowed_gib, gpu=miss.gpu
     )
@@ -266,7 +250,7 @@ def _memory(setting: Setting, miss: MemoryMiss, clock: _Clock) -> Explanation:
     )
 
 
-def _constraints(setting: Setting, clock: _Clock) -> Explanation:
+def _constraints(setting: Setting, clock: Clock) -> Explanation:
     found = openings(setting, clock)
     texts = []
     for opening in found:
@@ -288,13 +272,13 @@ def _unbounded(scenario: Scenario) -> Scenario:
     return scenario
 
 
-def _without_bounds(setting: Setting, clock: _Clock) -> dict[str, Any] | None:
+def _without_bounds(setting: Setting, clock: Clock) -> dict[str, Any] | None:
     """Soonest and cheapest plan with deadline, budget and floor all left out."""
     found = {}
     wanted = {"soonest": Objective("time"), "cheapest": Objective("cost")}
     for kind, objective in wanted.items():
         free = replace(_unbounded(setting.scenario), objective=objective)
-        table = _solved(_joined(setting, free), clock).table
+        table = _solved(rejoined(setting, free), clock).table
         if table is None:
             return None
         keys = (table.cost_usd, table.duration_limit_s)
@@ -314,9 +298,9 @@ def _reachable(miss: dict[str, Any]) -> str:
     )
 
 
-def _physical(setting: Setting, clock: _Clock) -> str:
+def _physical(setting: Setting, clock: Clock) -> str:
     """What besides the user's limits leaves no candidate: hosts, drives or failures."""
-    free = _joined(setting, _unbounded(setting.scenario))
+    free = rejoined(setting, _unbounded(setting.scenario))
     answer = _solved(free, clock)
     if not answer.complete:
         return sentence("why.no-time")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from solver.ranges import Range
 from solver.scenario.scenario import Constraints, Scenario
-from solver.setting import Setting
+from solver.setting import Setting, setting_of
 
 ALL_PURCHASE = ("on_demand", "spot", "reserved", "monthly", "owned")
 
@@ -74,3 +74,11 @@ def in_force(setting: Setting) -> tuple[str, ...]:
         **{rule: rule in supply for rule in LIFTED},
     }
     return tuple(rule for rule in RELAXABLE if limits[rule])
+
+
+def rejoined(setting: Setting, scenario: Scenario) -> Setting:
+    """The setting of another scenario on the same catalog, physics shared."""
+    # the catalog of a setting already holds the scenario's own offers
+    own = replace(scenario, supply=replace(scenario.supply, with_catalog=True))
+    joined = setting_of(own, setting.catalog, setting.store)
+    return replace(joined, scenario=scenario)

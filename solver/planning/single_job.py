@@ -57,6 +57,27 @@ class Chosen:
     pruned: int
 
 
+@dataclass(frozen=True)
+class Best:
+    """What the search of a setting found, and what CP-SAT chose of it."""
+
+    status: Status
+    found: SearchResult
+    chosen: Chosen | None = None
+
+    @property
+    def row(self) -> int | None:
+        """The chosen candidate's row in ``table``; None: there is none."""
+        return None if self.chosen is None else self.chosen.row
+
+    @property
+    def table(self) -> CandidateTable:
+        """The candidates, of which there are some where one is chosen."""
+        if self.found.table is None:
+            raise InternalError("a search that found nothing has no candidates")
+        return self.found.table
+
+
 def plan_job(
     scenario: Scenario,
     catalog: Catalog,
@@ -93,30 +114,81 @@ def plan_job(
     phases = phases or Phases()
     with phases.measure("options"):
         setting = setting_of(scenario, catalog)
-    with phases.measure("candidates"):
-        found = search(
-            setting, limits_of(scenario), SLACK, progress, scenario.limits.time_s
-        )
-    if found.table is None and not found.complete:
-        proof = _proof(setting, found, None, started)
-        return _result(setting, "unknown", None, (), proof, None)
-    if found.table is None:
-        return _no_plan(setting, found, started, phases)
-    spent_s = time.perf_counter() - started
-    chosen = choose(setting, found.table, phases, export_model, log, spent_s)
-    if chosen.row is None:
-        if chosen.outcome.status == "infeasible" and found.complete:
-            return _no_plan(setting, found, started, phases)
-        proof = _proof(setting, found, chosen, started)
-        return _result(setting, "unknown", None, (), proof, None)
+    best = best_of(
+        setting,
+        SLACK,
+        scenario.limits.time_s,
+        progress=progress,
+        phases=phases,
+        export_model=export_model,
+        log=log,
+    )
+    return answer_of(setting, best, started, alternatives=alternatives, phases=phases)
+
+
+def answer_of(
+    setting: Setting,
+    best: Best,
+    started: float,
+    *,
+    alternatives: int = 5,
+    phases: Phases | None = None,
+) -> PlanResult:
+    """The answer to a setting from its best candidate: a verified plan, or why not.
+
+    ``started`` is the clock (time.perf_counter) at which the work began; the rest is as
+    for `plan_job`.
+    """
+    phases = phases or Phases()
+    if best.status == "infeasible":
+        return _no_plan(setting, best.found, started, phases)
+    if best.row is None:
+        proof = _proof(setting, best.found, best.chosen, started)
+        return _result(setting, best.status, None, (), proof, None)
     with phases.measure("plan"):
-        plan = build_plan(setting, found.table, chosen.row)
-        others = runners_up(setting, found.table, chosen.row, plan, alternatives)
+        plan = build_plan(setting, best.table, best.row)
+        others = runners_up(setting, best.table, best.row, plan, alternatives)
     with phases.measure("verify"):
-        _certify(plan, scenario, setting)
-    proof = _proof(setting, found, chosen, started)
+        certify(plan, setting)
+    proof = _proof(setting, best.found, best.chosen, started)
+    return _result(setting, best.status, plan, others, proof, None)
+
+
+def best_of(
+    setting: Setting,
+    slack: float,
+    time_s: float,
+    *,
+    progress: Progress | None = None,
+    phases: Phases | None = None,
+    export_model: Path | None = None,
+    log: Callable[[str], None] | None = None,
+) -> Best:
+    """The best candidate of ``setting``: an exact search, then CP-SAT's choice.
+
+    Parameters
+    ----------
+    setting
+        The question joined with its catalog, or a part of it.
+    slack
+        Candidates within this share of the best objective are kept.
+    time_s
+        Seconds that both may take.
+    progress, phases, export_model, log
+        As for `plan_job`.
+    """
+    started, phases = time.perf_counter(), phases or Phases()
+    with phases.measure("candidates"):
+        found = search(setting, limits_of(setting.scenario), slack, progress, time_s)
+    if found.table is None:
+        return Best("infeasible" if found.complete else "unknown", found)
+    left_s = time_s - (time.perf_counter() - started)
+    chosen = choose(setting, found.table, phases, export_model, log, left_s)
+    if chosen.row is None:
+        proved = chosen.outcome.status == "infeasible" and found.complete
+        return Best("infeasible" if proved else "unknown", found, chosen)
     status = chosen.outcome.status if found.complete else "feasible"
-    return _result(setting, status, plan, others, proof, None)
+    return Best(status, found, chosen)
 
 
 def choose(
@@ -125,9 +197,12 @@ def choose(
     phases: Phases,
     export_model: Path | None = None,
     log: Callable[[str], None] | None = None,
-    spent_s: float = 0.0,
+    left_s: float | None = None,
 ) -> Chosen:
-    """Let CP-SAT choose among the candidates and check it by reduction."""
+    """Let CP-SAT choose among the candidates and check it by reduction.
+
+    ``left_s`` are the seconds left for it; None: all of the scenario's time limit.
+    """
     with phases.measure("import ortools"):
         from solver.cpsat.problem import PlacementProblem
         from solver.cpsat.prune import undominated
@@ -149,7 +224,7 @@ def choose(
     if export_model is not None:
         _export(export_model, whole, requirements, levels, scenario)
     with phases.measure("solve"):
-        outcome = problem.solve(_solve_limits(scenario, spent_s), _logger(log))
+        outcome = problem.solve(_solve_limits(scenario, left_s), _logger(log))
     row = outcome.rows[0] if outcome.rows else best
     if outcome.ties_proved and row != best:
         raise InternalError("CP-SAT and the reduction choose different candidates")
@@ -169,13 +244,13 @@ def floor_of(setting: Setting) -> tuple[float, float]:
     return min(cost for cost, _ in bounds), min(time_s for _, time_s in bounds)
 
 
-def _solve_limits(scenario: Scenario, spent_s: float) -> SolveLimits:
-    """The user's limits, less the time that the search took."""
+def _solve_limits(scenario: Scenario, left_s: float | None) -> SolveLimits:
+    """The user's limits, with the time that the search left."""
     from solver.cpsat.table import SolveLimits
 
     limits = scenario.limits
     return SolveLimits(
-        time_s=max(limits.time_s - spent_s, LEAST_SOLVE_S),
+        time_s=max(limits.time_s if left_s is None else left_s, LEAST_SOLVE_S),
         gap=limits.gap,
         workers=limits.workers,
         seed=limits.seed,
@@ -216,8 +291,15 @@ def _export(
     problem.export(path, header)
 
 
-def _certify(plan: Plan, scenario: Scenario, setting: Setting) -> None:
-    violations = verify(plan, scenario, setting.catalog)
+def certify(plan: Plan, setting: Setting) -> None:
+    """Verify a plan of ``setting``.
+
+    Raises
+    ------
+    InternalError
+        It breaks a rule, or a figure of it is not what its decisions give.
+    """
+    violations = verify(plan, setting.scenario, setting.catalog)
     if violations:
         text = "; ".join(f"{v.rule}: {v.message}" for v in violations)
         raise InternalError(f"the plan fails its own verification: {text}")

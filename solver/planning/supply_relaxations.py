@@ -66,12 +66,16 @@ def _stock(opening: Opening, _user: Constraints) -> Described:
     needed = int(opening.table.rented_nodes[opening.row])
     offer = opening.option.offer
     assumed = offer.max_nodes is None and not offer.available and not offer.marketplace
+    typed = f"stock.unknown_nodes={needed}" if assumed else None
+    if offer.max_nodes is not None and not offer.available:
+        scenario = opening.setting.scenario
+        typed = own_override(scenario, offer, "max_nodes", f"{needed}")
     return {
         "now": sentence("relax.stock.now"),
         "needed": sentence("relax.stock", nodes=needed, offer=offer.id),
         "needed_value": needed,
         "unit": "nodes",
-        "set": f"stock.unknown_nodes={needed}" if assumed else None,
+        "set": typed,
     }
 
 

@@ -9,15 +9,19 @@ import json
 from collections.abc import Iterable, Mapping
 from datetime import date
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from solver.errors import InternalError, Issue
 from solver.plan import SCHEMA_VERSION, PlanResult
+
+if TYPE_CHECKING:
+    from solver.planning.insight import Insight
 
 __all__ = [
     "check_as_json",
     "errors_as_json",
     "fields_as_json",
+    "insight_as_json",
     "object_as_json",
     "result_as_json",
     "rows_as_json",
@@ -27,6 +31,11 @@ __all__ = [
 def result_as_json(result: PlanResult) -> str:
     """Return the answer to one scenario."""
     return _dump(result.as_dict())
+
+
+def insight_as_json(insight: Insight) -> str:
+    """Return the answer to one scenario and the reasons for it."""
+    return _dump(insight.as_dict())
 
 
 def object_as_json(name: str, data: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from solver.messages import sentence
@@ -12,7 +12,7 @@ from solver.report.figures import Grid, Row, Section, duration_text, label, numb
 from solver.report.plan_rows import memory_section
 from solver.units import format_usd
 
-__all__ = ["explanation_parts"]
+__all__ = ["explanation_parts", "opened_text", "plain_text"]
 
 Parts = list[Section | Grid]
 
@@ -36,6 +36,8 @@ def explanation_parts(explanation: Explanation) -> Parts:
     if limits:
         parts.append(_relaxations(limits))
         parts += _typed(limits)
+    if explanation.joint:
+        parts += _together(explanation.joint)
     if explanation.nearest_miss:
         parts += _nearest_miss(explanation.nearest_miss)
     if levers:
@@ -58,7 +60,7 @@ def _relaxations(relaxations: list[dict[str, Any]]) -> Grid:
             *_now_and_needed(relaxation),
         ]
         if opens:
-            row.append(_opened(relaxation.get("opens")))
+            row.append(opened_text(relaxation.get("opens")))
         rows.append(tuple(row))
     heads = tuple(sentence(name) for name in names)
     return Grid("section.relaxations", heads, tuple(rows))
@@ -71,15 +73,38 @@ def _typed(relaxations: list[dict[str, Any]]) -> Parts:
     return [Section("section.try", rows)] if rows else []
 
 
+def _together(joint: Sequence[Mapping[str, Any]]) -> Parts:
+    """Return the sets of changes that open a plan together, and what to type."""
+    columns = ("constraint", "now", "needed", "opens")
+    heads = tuple(sentence(f"column.{column}") for column in columns)
+    rows = []
+    for together in joint:
+        opened = opened_text(together["opens"])
+        for place, change in enumerate(together["changes"]):
+            name = label("rule", str(change["constraint"]))
+            first = place == 0
+            name = name if first else sentence("value.and", what=name)
+            rows.append((name, *_now_and_needed(change), opened if first else ""))
+    parts: Parts = [Grid("section.joint", heads, tuple(rows))]
+    typed = [
+        " ".join(f"--set {shlex.quote(option)}" for option in together["set"])
+        for together in joint
+        if together["set"]
+    ]
+    if typed:
+        parts.append(Section("section.try", tuple(Row("", line) for line in typed)))
+    return parts
+
+
 def _now_and_needed(relaxation: Mapping[str, Any]) -> tuple[str, str]:
     """Return what a requirement asks now, and what it would have to ask."""
-    return _text(relaxation.get("now")), _text(relaxation.get("needed"))
+    return plain_text(relaxation.get("now")), plain_text(relaxation.get("needed"))
 
 
-def _opened(plan: Mapping[str, Any] | None) -> str:
+def opened_text(plan: Mapping[str, Any] | None) -> str:
     """Return the plan that a relaxation opens, in short."""
     if not plan:
-        return _text(None)
+        return plain_text(None)
     return sentence(
         "value.opens",
         cost=format_usd(plan["cost_usd"]),
@@ -96,7 +121,7 @@ def _levers(levers: list[dict[str, Any]]) -> Grid:
             label("lever", str(lever["constraint"])),
             *_now_and_needed(lever),
             number(lever["need_gib"]),
-            _text(lever["fits"]),
+            plain_text(lever["fits"]),
         )
         for lever in sorted(levers, key=lambda lever: float(lever["need_gib"]))
     )
@@ -108,7 +133,7 @@ def _nearest_miss(miss: Mapping[str, Any]) -> Parts:
     """Return what came nearest: its facts, and its memory by part where given."""
     special = ("faults", "layout", "memory_gib")
     rows = [
-        Row(label("miss", key), _text(value))
+        Row(label("miss", key), plain_text(value))
         for key, value in miss.items()
         if key not in special and value is not None
     ]
@@ -135,7 +160,7 @@ def _fault(fault: Mapping[str, Any]) -> Row:
     """Return why an axis of the layout does not divide, and what would."""
     why, nearest = str(fault["why"]), fault.get("nearest")
     if nearest is not None:
-        why = sentence("value.divides", why=why, nearest=_text(nearest))
+        why = sentence("value.divides", why=why, nearest=plain_text(nearest))
     return Row(label("axis", str(fault["axis"])), why)
 
 
@@ -150,7 +175,7 @@ def _counts(counts: Mapping[str, int]) -> Grid:
     )
 
 
-def _text(value: Any) -> str:
+def plain_text(value: Any) -> str:
     """Return any JSON value as short text."""
     if value is None:
         return "–"
@@ -161,5 +186,5 @@ def _text(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, list | tuple):
-        return ", ".join(_text(item) for item in value)
+        return ", ".join(plain_text(item) for item in value)
     return str(value)

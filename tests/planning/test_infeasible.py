@@ -8,7 +8,8 @@ import pytest
 
 from solver.messages import sentence
 from solver.plan import Explanation
-from solver.planning.infeasibility import _Clock, _constraints
+from solver.planning.clock import Clock
+from solver.planning.infeasibility import _constraints
 from solver.planning.single_job import plan_job
 from solver.setting import setting_of
 from tests.planning.jobs import A100, H100, catalog, job
@@ -159,7 +160,7 @@ def test_storage_too_slow_is_refused() -> None:
 def test_without_time_no_reason_is_guessed() -> None:
     """Tests that an explanation cut short says so and claims nothing."""
     setting = setting_of(job(constraints={"budget": 10}), catalog())
-    told = _constraints(setting, _Clock(0.0))
+    told = _constraints(setting, Clock(0.0))
     assert sentence("why.no-time") in told.summary
     assert sentence("why.sets") not in told.summary
     assert told.relaxations == ()

@@ -79,7 +79,7 @@ def break_even(
         losing = [i for i in group.options.tolist() if _loses(reached, i)]
         if not losing:
             continue
-        if clock.left_s <= 0:
+        if clock.is_over:
             break
         part = narrowed(setting, losing)
         for found in _of_class(reached, part, clock):
@@ -110,6 +110,7 @@ def _of_class(reached: Reached, part: Setting, clock: Clock) -> list[BreakEven]:
     limits = replace(limits_of(part.scenario), budget_usd=None)
     answer = search(_priced(part, 1.0), limits, np.inf, time_s=clock.left_s)
     if not answer.complete:
+        clock.stop()
         return []
     table = answer.table
     if table is None:

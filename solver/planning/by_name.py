@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from solver.candidates import CandidateTable, objective_values
 from solver.options import Option
 from solver.performance.inputs import IntArray
-from solver.setting import Setting
+from solver.planning.clock import Clock
+from solver.search import limits_of, search
+from solver.setting import Setting, narrowed
 
 __all__ = ["SET_LABELS", "SHOWN_NAMES", "best_first", "best_of_each_name"]
 
@@ -33,8 +35,8 @@ def best_first(setting: Setting, table: CandidateTable) -> IntArray:
 
 
 def best_of_each_name(
-    rule_id: str, setting: Setting, freed: Setting, table: CandidateTable
-) -> list[int]:
+    rule_id: str, setting: Setting, freed: Setting, clock: Clock
+) -> Iterator[tuple[CandidateTable, int, Setting]]:
     """The best candidate of each name that the set lacks, best first.
 
     Parameters
@@ -45,15 +47,25 @@ def best_of_each_name(
         The scenario with the set.
     freed
         The scenario without it.
-    table
-        Candidates of ``freed``.
+    clock
+        Names that there is no time for are left out.
+
+    Yields
+    ------
+    tuple
+        A table, the candidate's row in it, and the setting of the table.
     """
     label = SET_LABELS[rule_id]
     known = {label(option) for option in setting.options}
     names = [label(option) for option in freed.options]
-    rows: dict[str | None, int] = {}
-    for row in best_first(freed, table).tolist():
-        name = names[int(table.option[row])]
-        if name not in known:
-            rows.setdefault(name, row)
-    return list(rows.values())[:SHOWN_NAMES]
+    for _ in range(SHOWN_NAMES):
+        left = [i for i, name in enumerate(names) if name not in known]
+        if not left:
+            return
+        part = narrowed(freed, left)
+        answer = search(part, limits_of(part.scenario), time_s=clock.left_s)
+        if answer.table is None or not answer.complete:
+            return
+        row = int(best_first(part, answer.table)[0])
+        known.add(label(part.options[int(answer.table.option[row])]))
+        yield answer.table, row, part

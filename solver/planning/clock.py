@@ -17,3 +17,12 @@ class Clock:
     def left_s(self) -> float:
         """Seconds left, 0 at least."""
         return max(0.0, self.end - time.monotonic())
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is no time left."""
+        return self.left_s <= 0.0
+
+    def stop(self) -> None:
+        """End it now: the user has seen enough."""
+        self.end = time.monotonic()

@@ -86,8 +86,13 @@ class Step:
 
 
 def solved(setting: Setting, clock: Clock) -> Reached | None:
-    """The proved best plan of a setting; None: there is none, or no time for it."""
+    """The proved best plan of a setting; None: there is none, or no time for it.
+
+    Ctrl-C leaves a solve without its proof: then the clock stops too.
+    """
     best = best_of(setting, 0.0, clock.left_s)
+    if best.status in ("feasible", "unknown"):
+        clock.stop()
     if best.status != "optimal" or best.row is None:
         return None
     return Reached(setting, best.table, best.row)
@@ -115,6 +120,8 @@ def lifted(
     setting = reached.setting
     rules = in_force(setting)
     for number, rule_id in enumerate(rules):
+        if clock.is_over:
+            return
         tell(number / len(rules))
         freed = rejoined(setting, without(setting.scenario, rule_id))
         better = solved(freed, clock)
@@ -123,7 +130,7 @@ def lifted(
         if not gains(reached, better):
             yield {"constraint": rule_id, "binds": False}
             continue
-        for found in _each_name(reached, better, rule_id):
+        for found in _each_name(reached, better, rule_id, clock):
             told = describe(_opening(found, rule_id), setting.scenario)
             yield {**_changed(told, rule_id), "binds": True, **saved(reached, found)}
 
@@ -153,17 +160,14 @@ def saved(reached: Reached, better: Reached) -> dict[str, float]:
     }
 
 
-def _each_name(reached: Reached, better: Reached, rule_id: str) -> list[Reached]:
+def _each_name(
+    reached: Reached, better: Reached, rule_id: str, clock: Clock
+) -> list[Reached]:
     """The best plan of each name that a set would have to allow, best first."""
     if rule_id not in SET_LABELS:
         return [better]
-    freed = better.setting
-    slack = reached.value / better.value - 1.0 if better.value > 0 else np.inf
-    table = search(freed, limits_of(freed.scenario), slack).table
-    if table is None:
-        return [better]
-    rows = best_of_each_name(rule_id, reached.setting, freed, table)
-    found = [Reached(freed, table, row) for row in rows]
+    names = best_of_each_name(rule_id, reached.setting, better.setting, clock)
+    found = [Reached(part, table, row) for table, row, part in names]
     return [one for one in found if gains(reached, one)] or [better]
 
 
@@ -176,6 +180,8 @@ def stepped(
     """
     steps = [step for make in STEPS for step in make(reached)]
     for number, step in enumerate(steps):
+        if clock.is_over:
+            return
         tell(number / len(steps))
         better = solved(step.setting, clock)
         if better is None or not gains(reached, better):

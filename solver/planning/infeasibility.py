@@ -48,9 +48,6 @@ from solver.units import DAY, GB, format_usd
 
 BOUNDS = ("deadline", "budget", "throughput")
 
-NEAR_BEST = 0.5
-"""Names are told whose plans are within this share of the best objective."""
-
 
 def explain(setting: Setting) -> Explanation:
     """The explanation of an infeasible scenario.
@@ -93,12 +90,13 @@ def _each_name(setting: Setting, opening: Opening, clock: Clock) -> list[Opening
     """Of a set of names the best additions, each with its plan; else the opening."""
     if opening.rule not in SET_LABELS:
         return [opening]
-    freed = opening.setting
-    table = _solved(freed, clock, NEAR_BEST).table
-    if table is None:
-        return [opening]
-    rows = best_of_each_name(opening.rule, setting, freed, table)
-    return [Opening(opening.rule, freed, table, row) for row in rows] or [opening]
+    found = [
+        Opening(opening.rule, part, table, row)
+        for table, row, part in best_of_each_name(
+            opening.rule, setting, opening.setting, clock
+        )
+    ]
+    return found or [opening]
 
 
 def _open(setting: Setting, rule_id: str, clock: Clock) -> Opening | None:

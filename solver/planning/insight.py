@@ -78,4 +78,4 @@ def explain_job(
     found = tuple(requirements)
     steps = tuple(stepped(reached, clock, lambda part: tell("steps", part)))
     prices = break_even(reached, clock, lambda part: tell("prices", part))
-    return Insight(result, found, steps, tuple(prices), clock.left_s > 0)
+    return Insight(result, found, steps, tuple(prices), not clock.is_over)

@@ -82,6 +82,8 @@ class OptionSet:
     alone: Mapping[str, int] = field(default_factory=dict)
     supply_rules: frozenset[str] = frozenset()
     """Rules, beside stock and the constraints, that something is stated for."""
+    dropped: tuple[tuple[Option, tuple[str, ...]], ...] = ()
+    """Each offer that is not usable, and the rules that it breaks."""
 
 
 def price_after_discount(scenario: Scenario, offer: Offer, gpu_id: str) -> float:
@@ -244,6 +246,11 @@ def _wait_s(stock: Stock, today: date) -> float:
     return 0.0 if stock.start is None else float((stock.start - today).days * DAY)
 
 
+def broken_rules(option: Option, scenario: Scenario) -> tuple[str, ...]:
+    """Rules that an offer breaks by itself, in the order of RULES."""
+    return tuple(name for name, ok in SET_RULES.items() if not ok(option, scenario))
+
+
 def gather_options(scenario: Scenario, catalog: Catalog) -> OptionSet:
     """All offers of ``catalog`` that ``scenario`` allows, in canonical order.
 
@@ -253,15 +260,15 @@ def gather_options(scenario: Scenario, catalog: Catalog) -> OptionSet:
     usable: list[Option] = []
     removed: Counter[str] = Counter()
     alone: Counter[str] = Counter()
+    dropped: list[tuple[Option, tuple[str, ...]]] = []
     stated = {"quota"} if scenario.quotas else set()
     stated |= {"spares"} if scenario.failures.spares is not None else set()
     for offer_id in sorted(catalog.offers):
         offer = catalog.offers[offer_id]
         stated |= {name for name, get in SUPPLY_RULES.items() if get(offer)}
-        broken: list[str] = []
         found = len(usable)
         for option in _variants(offer, scenario, catalog):
-            broken = [r for r, ok in SET_RULES.items() if not ok(option, scenario)]
+            broken = broken_rules(option, scenario)
             if not broken and option.min_nodes <= option.max_nodes:
                 usable.append(option)
         if len(usable) > found:
@@ -269,6 +276,7 @@ def gather_options(scenario: Scenario, catalog: Catalog) -> OptionSet:
         removed[broken[0]] += 1
         if len(broken) == 1:
             alone[broken[0]] += 1
+        dropped.append((option, broken))
     total = len(catalog.offers)
     rules = frozenset(stated - scenario.lifted)
-    return OptionSet(tuple(usable), total, removed, alone, rules)
+    return OptionSet(tuple(usable), total, removed, alone, rules, tuple(dropped))

@@ -7,6 +7,7 @@ No figure here comes from the solver: all are recomputed for the chosen candidat
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from datetime import date, timedelta
 from typing import Any, Literal
 
 from solver.messages import sentence
@@ -131,6 +132,17 @@ class Plan:
     goodput: float | None = None
     """Training over the time that nodes are held: the duration without the waits
     before they are there."""
+
+    @property
+    def memory_headroom(self) -> float:
+        """Share of the card's usable memory that stays free on the fullest GPU."""
+        return 1.0 - self.memory_gib["total"] / self.memory_gib["capacity"]
+
+    @property
+    def finish(self) -> date:
+        """The day of the expected finish."""
+        days = timedelta(days=self.duration_days)
+        return date.fromisoformat(self.order_date) + days
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as the JSON contract has it; warnings become sentences."""

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -384,9 +385,9 @@ def readme_page() -> str:
     return _with_outputs(text)
 
 
-def looking_page() -> str:
-    """Return docs/catalog.md with the output of its commands."""
-    return _with_outputs((ROOT / "docs/catalog.md").read_text(encoding="utf-8"))
+def shown_page(name: str) -> str:
+    """Return a page with the output of its commands."""
+    return _with_outputs((ROOT / name).read_text(encoding="utf-8"))
 
 
 def _with_outputs(text: str) -> str:
@@ -422,7 +423,8 @@ def _output(words: list[str]) -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "docs/accuracy.md": accuracy_page,
-    "docs/catalog.md": looking_page,
+    "docs/catalog.md": partial(shown_page, "docs/catalog.md"),
+    "docs/decisions.md": partial(shown_page, "docs/decisions.md"),
     "docs/cli.md": cli_page,
     "docs/scenario-fields.md": scenario_page,
     "docs/catalog-fields.md": catalog_page,

@@ -23,7 +23,15 @@ from typing import Annotated, TypeGuard
 
 import typer
 
-from solver.cli import accuracy, catalog, estimate, explain, scenarios, solve
+from solver.cli import (
+    accuracy,
+    catalog,
+    compare,
+    estimate,
+    explain,
+    scenarios,
+    solve,
+)
 from solver.cli.terminal import (
     drop_the_rest,
     note,
@@ -53,6 +61,7 @@ app = typer.Typer(
 app.command("solve", cls=PlainUsage)(solve.solve)
 app.command("estimate", cls=PlainUsage)(estimate.estimate)
 app.command("explain", cls=PlainUsage)(explain.explain)
+app.command("compare", cls=PlainUsage)(compare.compare)
 app.command("accuracy", cls=PlainUsage)(accuracy.accuracy)
 app.add_typer(catalog.app, name="catalog")
 app.add_typer(scenarios.app, name="scenarios")

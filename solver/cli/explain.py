@@ -8,10 +8,11 @@ from solver.cli.inputs import (
     OfferTables,
     OnlyThese,
     Overrides,
+    Quiet,
     ScenarioName,
     read_inputs,
 )
-from solver.cli.solve import STATUS, PriceAge, Quiet, Seed, TimeLimit
+from solver.cli.solve import STATUS, PriceAge, Seed, TimeLimit
 from solver.cli.terminal import write, write_page
 
 __all__ = ["explain"]

@@ -21,8 +21,10 @@ __all__ = [
     "OfferTables",
     "OnlyThese",
     "Overrides",
+    "Quiet",
     "ScenarioName",
     "read_inputs",
+    "read_scenario",
 ]
 
 ScenarioName = Annotated[
@@ -69,6 +71,13 @@ AsJson = Annotated[
     typer.Option("--json", help="Print one JSON object and nothing else."),
 ]
 
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="Print less: no progress, of an answer only the decision."
+    ),
+]
+
 
 def read_inputs(
     name: str,
@@ -105,12 +114,42 @@ def read_inputs(
     """
     from solver.catalog.consistency import faults_of
     from solver.catalog.load import load_catalog
-    from solver.scenario.added_offers import AddedOffers
-    from solver.scenario.load import load_scenario
 
     if only and not offers:
         message = "--only needs --offers FILE.csv"
         raise InputError([Issue("bad-usage", message)])
+    catalog = load_catalog(folders or ())
+    faults = faults_of(catalog)
+    try:
+        scenario = read_scenario(
+            name, catalog, overrides, options, offers=offers, only=only
+        )
+    except InputError as error:
+        raise InputError([*faults, *error.issues]) from None
+    if faults:
+        raise InputError(faults)
+    return scenario, catalog
+
+
+def read_scenario(
+    name: str,
+    catalog: Catalog,
+    overrides: Sequence[str] | None,
+    options: Mapping[str, tuple[str, Any]] | None = None,
+    *,
+    offers: Sequence[Path] | None = None,
+    only: bool = False,
+) -> Scenario:
+    """Return the scenario that a command is about; as `read_inputs`.
+
+    Raises
+    ------
+    InputError
+        Every fault of the scenario.
+    """
+    from solver.scenario.added_offers import AddedOffers
+    from solver.scenario.load import load_scenario
+
     added = AddedOffers(tuple(offers or ()), only)
     typed = list(overrides or ())
     given = {o: kv for o, kv in (options or {}).items() if kv[1] is not None}
@@ -118,15 +157,10 @@ def read_inputs(
         f"--set #{number}": option
         for number, option in enumerate(given, start=len(typed) + 1)
     }
-    catalog = load_catalog(folders or ())
-    faults = faults_of(catalog)
     try:
-        scenario = load_scenario(name, catalog, [*typed, *given.values()], added=added)
+        return load_scenario(name, catalog, [*typed, *given.values()], added=added)
     except InputError as error:
-        raise InputError([*faults, *_placed(error.issues, places)]) from None
-    if faults:
-        raise InputError(faults)
-    return scenario, catalog
+        raise InputError(_placed(error.issues, places)) from None
 
 
 def _placed(issues: Iterable[Issue], places: Mapping[str, str]) -> list[Issue]:

@@ -14,12 +14,12 @@ from solver.cli.inputs import (
     OfferTables,
     OnlyThese,
     Overrides,
+    Quiet,
     ScenarioName,
     read_inputs,
 )
+from solver.cli.outputs import check_writable
 from solver.cli.terminal import note, write, write_page
-from solver.errors import InputError, Issue, shown
-from solver.files import is_folder
 
 if TYPE_CHECKING:
     from solver.plan import PlanResult
@@ -94,9 +94,6 @@ Alternatives = Annotated[
 Log = Annotated[
     bool, typer.Option("--log", help="Show the search as it goes, on standard error.")
 ]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print the decision only, no progress.")
-]
 
 
 def solve(
@@ -120,7 +117,7 @@ def solve(
     from solver.cli.progress import ProgressLine
 
     if export_model is not None:
-        _check_writable(export_model)
+        check_writable(export_model, "--export-model")
     options = {
         "--time-limit": ("limits.time", time_limit),
         "--gap": ("limits.gap", gap),
@@ -157,30 +154,3 @@ def _print(result: PlanResult, *, as_json: bool, quiet: bool) -> None:
 
     answer = page(result)
     write_page(replace(answer, parts=()) if quiet else answer)
-
-
-def _check_writable(path: Path) -> None:
-    """Refuse a file that could not be written, before any work is done.
-
-    Raises
-    ------
-    InputError
-        Its folder does not exist, it is a folder itself, or writing is forbidden.
-    """
-    if is_folder(path):
-        message = "this is a folder; expected the name of a file to write"
-    elif not is_folder(path.parent):
-        message = f"there is no folder {shown(str(path.parent))} to write to"
-    else:
-        try:
-            existed = path.exists()
-            if not existed or path.is_file():  # opening a pipe would wait
-                path.open("ab").close()
-            if not existed:
-                path.unlink()
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            message = f"the file cannot be written: {reason}"
-        else:
-            return
-    raise InputError([Issue("output-unwritable", message, f"--export-model {path}")])

@@ -4,6 +4,7 @@ from solver.messages.en_accuracy import ACCURACY
 from solver.messages.en_catalog import CATALOG
 from solver.messages.en_explain import EXPLAIN
 from solver.messages.en_import import IMPORTING
+from solver.messages.en_questions import QUESTIONS
 from solver.messages.en_supply import SUPPLY
 
 __all__ = ["MESSAGES"]
@@ -486,6 +487,7 @@ MESSAGES: dict[str, str] = (
     | ACCURACY
     | EXPLAIN
     | IMPORTING
+    | QUESTIONS
     | SUPPLY
     | CATALOG
 )

@@ -1,0 +1,94 @@
+"""Files that a command writes: looked at before the work, written after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from solver.cli.terminal import write
+from solver.errors import InputError, Issue, shown
+from solver.files import is_folder
+
+__all__ = ["CsvFile", "check_csv", "check_writable", "write_csv"]
+
+STANDARD_OUTPUT = "-"
+
+CsvFile = Annotated[
+    str | None,
+    typer.Option(
+        "--csv",
+        metavar="FILE",
+        show_default=False,
+        help="Also write all rows as CSV to FILE; '-' prints them and nothing else.",
+    ),
+]
+
+
+def check_csv(file: str | None, *, as_json: bool) -> None:
+    """Refuse a ``--csv`` that could not be done, before any work is done.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written, or standard output has JSON on it.
+    """
+    if file == STANDARD_OUTPUT and as_json:
+        message = "--csv - and --json exclude each other: both print to one output"
+        raise InputError([Issue("bad-usage", message)])
+    if file is not None and file != STANDARD_OUTPUT:
+        check_writable(Path(file), "--csv")
+
+
+def write_csv(file: str | None, text: Callable[[], str]) -> bool:
+    """Write a table where ``--csv`` says; whether that was standard output.
+
+    Raises
+    ------
+    InputError
+        It cannot be written.
+    """
+    if file is None:
+        return False
+    if file == STANDARD_OUTPUT:
+        write(text())
+        return True
+    try:
+        Path(file).write_text(text(), encoding="utf-8", newline="")
+    except OSError as error:
+        message = f"the file cannot be written: {error.strerror or error}"
+        raise InputError(
+            [Issue("output-unwritable", message, f"--csv {file}")]
+        ) from None
+    return False
+
+
+def check_writable(path: Path, option: str) -> None:
+    """Refuse a file that could not be written, before any work is done.
+
+    ``option`` is the one that names it.
+
+    Raises
+    ------
+    InputError
+        Its folder does not exist, it is a folder itself, or writing is forbidden.
+    """
+    if is_folder(path):
+        message = "this is a folder; expected the name of a file to write"
+    elif not is_folder(path.parent):
+        message = f"there is no folder {shown(str(path.parent))} to write to"
+    else:
+        try:
+            existed = path.exists()
+            if not existed or path.is_file():  # opening a pipe would wait
+                path.open("ab").close()
+            if not existed:
+                path.unlink()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            message = f"the file cannot be written: {reason}"
+        else:
+            return
+    raise InputError([Issue("output-unwritable", message, f"{option} {path}")])

@@ -1,0 +1,108 @@
+"""The English texts of comparisons, frontiers and alternatives."""
+
+__all__ = ["QUESTIONS"]
+
+QUESTIONS = {
+    "headline.compare": (
+        "Best {dimension}: {value} with {what}, {cost}, {duration} – {planned:,} of "
+        "{rows:,} {planned:has|have} a plan, each proved optimal"
+    ),
+    "headline.compare.open": (
+        "Best {dimension} found: {value} with {what}, {cost}, {duration} – {planned:,} "
+        "of {rows:,} {planned:has|have} a plan; the time limit came before all were "
+        "proved"
+    ),
+    "headline.compare.none": "No {dimension} has a plan",
+    "dimension.region": "region",
+    "dimension.country": "country",
+    "dimension.provider": "provider",
+    "dimension.gpu": "GPU",
+    "dimension.purchase": "purchase kind",
+    "dimension.network": "network",
+    "dimension.method": "method",
+    "section.compare": "The best plan of each",
+    "section.differences": "What makes the difference to the best",
+    "section.without_plan": "Without a plan",
+    "column.cost": "cost",
+    "column.to_best": "to the best",
+    "column.finish": "finish",
+    "column.servers": "servers",
+    "column.layout": "layout",
+    "column.stock": "of the stock",
+    "column.causes": "by cause, added up",
+    "column.why_not": "why",
+    "value.best": "best",
+    "value.finish": "{days}, {day}",
+    "value.finish.narrow": "{days}\n{day}",
+    "value.stock_used.known": "{nodes:,} of {stock:,} {stock:node|nodes}",
+    "value.stock_used.assumed": "{nodes:,} of {stock:,} {stock:node|nodes} (?)",
+    "value.no_difference": "none",
+    "cause.price": "price of a GPU-hour",
+    "cause.computing": "computing",
+    "cause.communication": "communication",
+    "cause.checkpoints": "checkpoints",
+    "cause.failures": "failures",
+    "cause.data_stall": "waiting for data",
+    "cause.evaluation": "evaluation",
+    "cause.setup": "set-up",
+    "cause.queue": "queue",
+    "cause.delivery": "wait for nodes",
+    "cause.spares": "spare nodes",
+    "cause.replacement": "waiting for replacements",
+    "cause.unused": "paid, not used",
+    "cause.storage": "storage",
+    "cause.egress": "moving the data",
+    "cause.other": "other",
+    "note.compare.limited": (
+        "{count:,} more {count:has|have} a plan; --csv and --json have all."
+    ),
+    "note.compare.left-out": (
+        "{count:,} more {count:value has|values have} offers, but none that the "
+        "scenario allows: --all shows them, and why."
+    ),
+    "note.compare.forbidden": (
+        "Values with (!) are not allowed by the scenario; shown is the plan if they "
+        "were."
+    ),
+    "note.compare.stock": (
+        "Where (?) stands the offer says nothing of stock: so many nodes are assumed "
+        "(stock.unknown_nodes)."
+    ),
+    "note.compare.spot": (
+        "Spot servers are taken back: interruptions are in the expected time and cost."
+    ),
+    "note.compare.method": (
+        "The methods train different weights: the same tokens are not the same result."
+    ),
+    "short.no-offer": "nothing in the catalog",
+    "short.removed": (
+        "{count:its only offer breaks|{count:,} of its offers break}: {title}"
+    ),
+    "short.layout": "no layout divides as asked",
+    "short.memory": (
+        "does not fit in memory: {need:.1f} GiB needed, {usable:.1f} GiB may be used, "
+        "on {gpu}"
+    ),
+    "short.deadline": "soonest {needed} instead of {now}",
+    "short.budget": "cheapest {needed} instead of {now}",
+    "short.throughput": "fastest {needed} tokens/s instead of {now}",
+    "short.deadline.within": (
+        "within the other limits the soonest is {needed}, not {now}"
+    ),
+    "short.budget.within": (
+        "within the other limits the cheapest is {needed}, not {now}"
+    ),
+    "short.throughput.within": (
+        "within the other limits the fastest does {needed} tokens/s, not {now}"
+    ),
+    "short.stock": (
+        "the deadline takes {nodes:,} {nodes:node|nodes} of {gpu} at least, "
+        "{stock:,} {stock:is|are} to be had"
+    ),
+    "short.dropped": "nothing meets: {title}",
+    "short.dropped.host": "no host has the memory that its GPUs need",
+    "short.dropped.storage_capacity": "no storage holds the data and two checkpoints",
+    "short.dropped.goodput": "failures come so often that no run would end",
+    "short.none": "no candidate keeps all limits",
+    "short.no-time": "the time limit came first",
+}

@@ -1,0 +1,86 @@
+"""What makes one plan dearer or slower than another, in figures that add up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from solver.plan import Plan
+
+EXCHANGES = (
+    "tensor_parallel",
+    "context_parallel",
+    "expert_parallel",
+    "data_parallel",
+    "pipeline",
+)
+"""Parts of a step in which GPUs talk to, or wait for, each other."""
+
+Parts = dict[str, float]
+
+
+def cost_difference(plan: Plan, other: Plan) -> Parts:
+    """Dollars by which ``plan`` costs more than ``other``, by cause; they add up.
+
+    Notes
+    -----
+    The rent is ``r H``: the average price of a GPU-hour times GPU-hours. From the
+    other's ``r0 H0`` it differs by the price, ``(r - r0) H``, and for each part of the
+    run by ``r0 (h - h0)``. All else of the bill is compared part by part.
+    """
+    ours, theirs = _gpu_hours(plan), _gpu_hours(other)
+    rate = _rate(other)
+    price = (_rate(plan) - rate) * sum(ours.values())
+    hours = {name: rate * value for name, value in _minus(ours, theirs).items()}
+    rest = _minus(_but_rent(plan), _but_rent(other))
+    return {"price": price, **hours, **rest}
+
+
+def time_difference(plan: Plan, other: Plan) -> Parts:
+    """Days by which ``plan`` takes longer than ``other``, by cause; they add up."""
+    return _minus(_days(plan), _days(other))
+
+
+def _minus(ours: Mapping[str, float], theirs: Mapping[str, float]) -> Parts:
+    names = dict.fromkeys((*ours, *theirs))
+    return {name: ours.get(name, 0.0) - theirs.get(name, 0.0) for name in names}
+
+
+def _rate(plan: Plan) -> float:
+    """What a billed GPU-hour costs on average."""
+    rent = plan.cost_parts_usd["compute"]
+    return rent / plan.gpu_hours if plan.gpu_hours else 0.0
+
+
+def _but_rent(plan: Plan) -> Parts:
+    """All of the bill but the rent of the nodes."""
+    return {k: v for k, v in plan.cost_parts_usd.items() if k != "compute"}
+
+
+def _days(plan: Plan) -> Parts:
+    """The duration by cause: training is cut into computing and communication."""
+    parts = plan.step_time_parts_s
+    exchanged = sum(parts.get(name, 0.0) for name in EXCHANGES)
+    share = exchanged / sum(parts.values())
+    training = plan.duration_parts_days["training"]
+    rest = {k: v for k, v in plan.duration_parts_days.items() if k != "training"}
+    communication = share * training
+    return {
+        "computing": training - communication,
+        "communication": communication,
+        **rest,
+    }
+
+
+UNPAID = ("queue", "delivery")
+"""Parts of the duration in which no node is rented."""
+
+
+def _gpu_hours(plan: Plan) -> Parts:
+    """Billed GPU-hours by what they are spent on; what no part uses is 'unused'."""
+    hours = {
+        name: days * 24.0 * plan.gpus
+        for name, days in _days(plan).items()
+        if name not in UNPAID
+    }
+    hours["spares"] = plan.spare_nodes / plan.nodes * sum(hours.values())
+    return {**hours, "unused": plan.gpu_hours - sum(hours.values())}

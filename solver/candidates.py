@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from solver.cost import billed_seconds, rent_usd, storage_usd, weighted_usd
+from solver import objective
+from solver.cost import billed_seconds, rent_usd, storage_usd
+from solver.energy import carbon_kg
 from solver.performance.checkpoints import checkpoint_writer_nodes
 from solver.performance.inputs import FloatArray, Hardware, IntArray, Layouts
 from solver.performance.reliability import Goodput, expected_run
@@ -25,6 +27,7 @@ from solver.performance.storage_io import (
     transfer_s,
 )
 from solver.setting import HardwareClass, OptionArrays, Setting
+from solver.units import HOUR
 
 CHECKPOINTS_KEPT = 2
 """The one being written and the last good one."""
@@ -95,6 +98,12 @@ class CandidateTable:
     """Cost at the confidence asked: what the budget is held against."""
     read_bytes_per_s: FloatArray
     """Rate at which all nodes together read the storage tier."""
+    energy_kwh: FloatArray
+    energy_limit_kwh: FloatArray
+    """Energy at the confidence asked."""
+    carbon_kg: FloatArray
+    """CO2 of that energy; inf where the grid is not known."""
+    carbon_limit_kg: FloatArray
 
     def __len__(self) -> int:
         """Number of candidates."""
@@ -326,6 +335,8 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
     compute, store = bill.parts(billed, stored + active)
     cost = compute + store + arrays.egress_usd
     late = late_s(active, goodput.variance_s2, rows.sigma, setting.z)
+    kwh = (rows.layouts.nodes + run.spares) * arrays.site_kw / HOUR
+    energy, most_energy = kwh * (fixed + active), kwh * (fixed + late)
     return CandidateTable(
         option=run.option,
         tier=run.tier,
@@ -354,6 +365,10 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
         cost_usd=cost,
         cost_limit_usd=cost if setting.z == 0.0 else bill.of_finish(late),
         read_bytes_per_s=run.read_bytes_per_s,
+        energy_kwh=energy,
+        energy_limit_kwh=most_energy,
+        carbon_kg=carbon_kg(energy, arrays.kg_per_kwh),
+        carbon_limit_kg=carbon_kg(most_energy, arrays.kg_per_kwh),
     )
 
 
@@ -423,12 +438,5 @@ class _Bill:
 
 
 def objective_values(setting: Setting, table: CandidateTable) -> FloatArray:
-    """What the scenario minimises: dollars, seconds, or weighted dollars, (n,)."""
-    objective = setting.scenario.objective
-    if objective.kind == "cost":
-        return table.cost_usd
-    if objective.kind == "time":
-        return table.duration_s
-    return weighted_usd(
-        table.cost_usd, table.duration_s, objective.cost_weight, objective.usd_per_day
-    )
+    """First level of what the scenario minimises: USD, seconds, kWh or kg, (n,)."""
+    return objective.objective_values(setting.scenario.objective, table)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from solver.catalog.inventory import Stock, stock_by_date
 from solver.catalog.supply import storage_options
+from solver.energy import kg_per_kwh, site_kw
 from solver.hardware import precision_supported
 from solver.scenario.quotas import covers
 from solver.units import DAY, HOUR
@@ -55,6 +56,10 @@ class Option:
     """Seconds from the order, the plan's day 0, until then."""
     term_s: float = 0.0
     """Seconds that are paid for at least."""
+    site_kw: float = 0.0
+    """Power of a node and of what cools it."""
+    kg_per_kwh: float = math.inf
+    """CO2 of the grid; inf where it is not known."""
 
     @property
     def max_nodes(self) -> int:
@@ -165,6 +170,7 @@ SET_RULES: Mapping[str, Callable[[Option, Scenario], bool]] = {
     "stock": lambda o, _: o.stock_nodes >= max(o.offer.min_nodes, 1),
     "cluster": lambda o, _: (o.cluster_nodes or o.offer.min_nodes) >= o.offer.min_nodes,
     "quota": lambda o, _: o.quota_nodes is None or o.quota_nodes >= o.offer.min_nodes,
+    "carbon": lambda o, s: not s.counts_carbon or math.isfinite(o.kg_per_kwh),
 }
 """Rule id to 'this option satisfies it', in the order of RULES."""
 
@@ -197,6 +203,8 @@ def _variants(offer: Offer, scenario: Scenario, catalog: Catalog) -> list[Option
     quotas = _quotas(scenario, offer, server)
     lifted = "quota" in scenario.lifted
     allowed = [scenario.quotas[i].limit // each for i, each in quotas if not lifted]
+    gpu = catalog.gpus[server.gpu]
+    power_kw, carbon = site_kw(catalog, offer, server, gpu), kg_per_kwh(catalog, offer)
     found: list[Option] = []
     for stock in stock_by_date(
         catalog, offer, server, unknown, today, stated["lead_time"]
@@ -204,7 +212,7 @@ def _variants(offer: Offer, scenario: Scenario, catalog: Catalog) -> list[Option
         option = Option(
             offer=offer,
             server=server,
-            gpu=catalog.gpus[server.gpu],
+            gpu=gpu,
             country=region.country if region else None,
             network=catalog.networks[server.network] if server.network else None,
             usd_per_node_hour=price,
@@ -218,6 +226,8 @@ def _variants(offer: Offer, scenario: Scenario, catalog: Catalog) -> list[Option
             start=stock.start,
             wait_s=_wait_s(stock, today),
             term_s=stated["term"] * HOUR,
+            site_kw=power_kw,
+            kg_per_kwh=carbon,
         )
         found.append(option)
     return found

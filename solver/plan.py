@@ -132,6 +132,16 @@ class Plan:
     goodput: float | None = None
     """Training over the time that nodes are held: the duration without the waits
     before they are there."""
+    energy_mwh: float | None = None
+    """What nodes and cooling draw from set-up to finish, an estimate."""
+    carbon_t: float | None = None
+    """CO2 of that energy, tonnes; None: the grid is not known."""
+    node_power_kw: float | None = None
+    """Power of a node in training, without cooling."""
+    pue: float | None = None
+    """Power of the site over that of its computers."""
+    grid_gco2_per_kwh: float | None = None
+    """CO2 of the grid, g/kWh; None: not known."""
 
     @property
     def memory_headroom(self) -> float:
@@ -195,6 +205,8 @@ class Proof:
     """Skipped because a lower bound already passed the best plan."""
     within_error: int = 0
     """Candidates within the prediction error of the best: ties in practice."""
+    unit: str = "USD"
+    """Of the bound, which is one of the objective's first level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +236,8 @@ class PlanResult:
     explanation: Explanation | None
     versions: dict[str, str]
     scenario: str = ""
+    objective_levels: tuple[str, ...] = ()
+    """What was minimised in turn, ``objective`` first."""
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON contract's object."""
@@ -233,6 +247,7 @@ class PlanResult:
             "scenario": self.scenario,
             "status": self.status,
             "objective": self.objective,
+            "objective_levels": list(self.objective_levels),
             "plan": self.plan.as_dict() if self.plan else None,
             "alternatives": [
                 {

@@ -62,6 +62,8 @@ RULES: tuple[Rule, ...] = (
     Rule("throughput", "throughput floor", "constraints.min_tokens_per_s", "bound"),
     Rule("deadline", "deadline", "constraints.deadline", "bound"),
     Rule("budget", "budget", "constraints.budget", "bound"),
+    Rule("energy", "energy of the run", "constraints.max_energy", "bound"),
+    Rule("carbon", "carbon of the run", "constraints.max_carbon", "bound"),
     Rule("goodput", "failures leave time to finish", "constraints", "physics"),
 )
 

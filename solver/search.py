@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from solver import objective
 from solver.candidates import (
     CandidateTable,
     Rows,
@@ -22,8 +23,9 @@ from solver.candidates import (
     fastest_rows,
     objective_values,
 )
-from solver.cost import weighted_usd
+from solver.energy import carbon_kg
 from solver.layout_space import Lattice, OutOfTimeError
+from solver.objective import Spending, Spent
 from solver.performance.efficiency import attained
 from solver.performance.inputs import BoolArray, FloatArray, IntArray
 from solver.performance.step_time import lower_bound, step_time
@@ -49,6 +51,8 @@ class SearchLimits:
     budget_usd: float | None = None
     min_tokens_per_s: float | None = None
     min_read_bytes_per_s: float | None = None
+    max_energy_kwh: float | None = None
+    max_carbon_kg: float | None = None
 
 
 def limits_of(scenario: Scenario) -> SearchLimits:
@@ -57,9 +61,15 @@ def limits_of(scenario: Scenario) -> SearchLimits:
     return SearchLimits(
         deadline_s=user.deadline_s,
         budget_usd=user.budget_usd,
+        max_energy_kwh=_thousands(user.max_energy_mwh),
+        max_carbon_kg=_thousands(user.max_carbon_t),
         min_tokens_per_s=user.min_tokens_per_s,
         min_read_bytes_per_s=user.storage_min_read_bytes_per_s,
     )
+
+
+def _thousands(value: float | None) -> float | None:
+    return None if value is None else value * 1000.0
 
 
 @dataclass
@@ -87,7 +97,7 @@ class SearchResult:
     complete: bool
     """Whether every hardware class was evaluated or excluded by its bound."""
     bound: float
-    """No plan has an objective (dollars or seconds) below this; inf: none at all."""
+    """No plan has a first level of the objective below this; inf: none at all."""
 
 
 @dataclass
@@ -108,9 +118,7 @@ class _Search:
 
     def class_bound(self, group: HardwareClass) -> float:
         """Objective that no layout on this hardware can undercut."""
-        cost, _ = ideal_bounds(self.setting, group)
-        duration = ideal_finish_s(self.setting, group)
-        return float(self._key(np.array([cost]), np.array([duration]))[0])
+        return float(self._key(ideal_spent(self.setting, group))[0])
 
     def hopeless(self, group: HardwareClass) -> bool:
         """Whether even ideal use of all of a class's nodes breaks a limit."""
@@ -122,19 +130,15 @@ class _Search:
         cheapest = cost * min(group.spread_factor, 1.0)
         if limits.budget_usd is not None and cheapest > limits.budget_usd * LENIENCY:
             return True
+        least = ideal_spent(self.setting, group)
+        if not within(least, limits, min(group.spread_factor, 1.0)).all():
+            return True
         pace = self.setting.job.tokens / (duration * group.spread_factor)
         floor = limits.min_tokens_per_s
         return floor is not None and pace * (2.0 - ROUNDING) < floor
 
-    def _key(self, cost_usd: FloatArray, duration_s: FloatArray) -> FloatArray:
-        objective = self.setting.scenario.objective
-        if objective.kind == "cost":
-            return cost_usd
-        if objective.kind == "time":
-            return duration_s
-        return weighted_usd(
-            cost_usd, duration_s, objective.cost_weight, objective.usd_per_day
-        )
+    def _key(self, spent: Spending) -> FloatArray:
+        return objective.objective_values(self.setting.scenario.objective, spent)
 
     def run_class(self, index: int, group: HardwareClass) -> None:
         """Evaluate the layouts of one hardware class that bounds let through."""
@@ -170,8 +174,11 @@ class _Search:
         fixed = overheads.setup_s + overheads.queue_s + soonest_s(setting, group, nodes)
         hours = (active + overheads.setup_s) / HOUR
         cost = layouts.nodes * least_rent(setting, group, nodes, hours)
-        possible = np.ones(len(layouts), dtype=bool)
+        power = least_power(setting, group, nodes)
+        kwh, kg = (layouts.nodes * each * hours for each in power)
+        spent = Spent(cost, active + fixed, kwh, kg)
         factor = group.spread_factor
+        possible = within(spent, self.limits, min(factor, 1.0))
         if self.limits.deadline_s is not None:
             possible &= active * factor + fixed <= self.limits.deadline_s * LENIENCY
         if self.limits.budget_usd is not None:
@@ -180,7 +187,7 @@ class _Search:
             tokens = layouts.global_batch * setting.job.sequence_length
             floor = self.limits.min_tokens_per_s * step * factor * ROUNDING
             possible &= tokens >= floor
-        return self._key(cost, active + fixed) * ROUNDING, possible
+        return self._key(spent) * ROUNDING, possible
 
     def _best_first(
         self, index: int, lattice: Lattice, rows: IntArray, key: FloatArray
@@ -318,6 +325,42 @@ def ideal_bounds(setting: Setting, group: HardwareClass) -> tuple[float, float]:
     return cost, gpu_s / (group.max_nodes * gpus_per_node)
 
 
+def least_power(
+    setting: Setting, group: HardwareClass, nodes: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Power of a node, kW, and its CO2, kg/h, that no offer undercuts, (n,) each."""
+    arrays = setting.arrays.take(group.options)
+    carbon = carbon_kg(arrays.site_kw, arrays.kg_per_kwh)
+    return (
+        least_where_enough(arrays.site_kw, arrays.max_nodes, nodes),
+        least_where_enough(carbon, arrays.max_nodes, nodes),
+    )
+
+
+def ideal_spent(setting: Setting, group: HardwareClass) -> Spent:
+    """What no layout on this hardware can undercut, (1,) each.
+
+    Energy is that of the ideal GPU time on the offer that draws or emits the least.
+    """
+    cost, training_s = ideal_bounds(setting, group)
+    arrays = setting.arrays.take(group.options)
+    node_hours = training_s * group.max_nodes / HOUR
+    kwh = node_hours * float(arrays.site_kw.min())
+    kg = node_hours * float(carbon_kg(arrays.site_kw, arrays.kg_per_kwh).min())
+    finish = ideal_finish_s(setting, group)
+    return Spent(*(np.array([value]) for value in (cost, finish, kwh, kg)))
+
+
+def within(spent: Spending, limits: SearchLimits, factor: float) -> BoolArray:
+    """Which spend little enough energy and carbon, ``factor`` times what is given."""
+    ok = np.ones(len(spent.energy_kwh), dtype=bool)
+    if limits.max_energy_kwh is not None:
+        ok &= spent.energy_kwh * factor <= limits.max_energy_kwh * LENIENCY
+    if limits.max_carbon_kg is not None:
+        ok &= spent.carbon_kg * factor <= limits.max_carbon_kg * LENIENCY
+    return ok
+
+
 def within_limits(table: CandidateTable, limits: SearchLimits) -> BoolArray:
     """Which candidates meet the limits, (n,)."""
     ok = np.ones(len(table), dtype=bool)
@@ -325,6 +368,10 @@ def within_limits(table: CandidateTable, limits: SearchLimits) -> BoolArray:
         ok &= table.duration_limit_s <= limits.deadline_s * LENIENCY
     if limits.budget_usd is not None:
         ok &= table.cost_limit_usd <= limits.budget_usd * LENIENCY
+    if limits.max_energy_kwh is not None:
+        ok &= table.energy_limit_kwh <= limits.max_energy_kwh * LENIENCY
+    if limits.max_carbon_kg is not None:
+        ok &= table.carbon_limit_kg <= limits.max_carbon_kg * LENIENCY
     if limits.min_read_bytes_per_s is not None:
         ok &= table.read_bytes_per_s * LENIENCY >= limits.min_read_bytes_per_s
     return ok

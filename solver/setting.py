@@ -76,6 +76,10 @@ class OptionArrays:
     """Seconds that are paid for at least."""
     host_bytes: FloatArray
     """Host memory of a node; inf where it is not known."""
+    site_kw: FloatArray
+    """Power of a node and of what cools it."""
+    kg_per_kwh: FloatArray
+    """CO2 of the grid; inf where it is not known."""
 
     def take(self, rows: IntArray) -> OptionArrays:
         """The options at ``rows``."""
@@ -259,6 +263,8 @@ class Setting:
             host_bytes=column(
                 [o.server.ram_gb * GB if o.server.ram_gb else math.inf for o in options]
             ),
+            site_kw=column([o.site_kw for o in options]),
+            kg_per_kwh=column([o.kg_per_kwh for o in options]),
         )
 
     @cached_property

@@ -11,6 +11,8 @@ parse_bytes                 bytes                ``8 TB``, ``80 GiB``
 parse_bandwidth_bytes_per_s bytes per second     ``10 GB/s``, ``400 Gb/s``
 parse_gbps                  10^9 bits per second ``400 Gb/s``, ``3.2 Tbps``
 parse_usd                   US dollars           ``$250k``, ``250000``, ``250k USD``
+parse_mwh                   megawatt-hours       ``100 MWh``, ``500 kWh``
+parse_tonnes                tonnes               ``20 t``, ``500 kg``
 parse_fraction              1                    ``10%``, ``0.1``
 parse_date_or_duration      date, or seconds     ``2026-12-01``, ``30 days``
 =========================== ==================== =====================================
@@ -22,13 +24,16 @@ K, M, B and T are decimal (thousand to trillion); KiB, MiB and so on are binary.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
 from fractions import Fraction
 
-from solver.errors import nearest
+from solver.quantity import (
+    Dimension,
+    Quantity,
+    QuantityError,
+    canonical,
+    shown_quantity,
+)
 
 __all__ = [
     "DAY",
@@ -43,6 +48,8 @@ __all__ = [
     "format_count",
     "format_duration_s",
     "format_fraction",
+    "format_mwh",
+    "format_tonnes",
     "format_usd",
     "parse_bandwidth_bytes_per_s",
     "parse_bytes",
@@ -51,7 +58,9 @@ __all__ = [
     "parse_duration_s",
     "parse_fraction",
     "parse_gbps",
+    "parse_mwh",
     "parse_rate_per_s",
+    "parse_tonnes",
     "parse_usd",
     "parse_whole",
 ]
@@ -63,93 +72,6 @@ MINUTE = 60  # seconds
 HOUR = 3600  # seconds
 DAY = 86_400  # seconds
 MONTH_HOURS = 730  # as cloud providers bill a month: 8,760 hours a year over 12
-
-Quantity = str | int | float
-"""What a YAML file may hold for a quantity."""
-
-
-class QuantityError(ValueError):
-    """A quantity that cannot be read.
-
-    Parameters
-    ----------
-    message
-        What is wrong and what was expected.
-    code
-        Code of the `solver.errors.Issue` to make of it.
-    hint
-        The nearest right spelling.
-    """
-
-    def __init__(self, message: str, code: str, hint: str | None = None) -> None:
-        super().__init__(message, code, hint)
-        self.message = message
-        self.code = code
-        self.hint = hint
-
-    def __str__(self) -> str:
-        """Return the message with its hint."""
-        hint = "" if self.hint is None else f" (did you mean '{self.hint}'?)"
-        return self.message + hint
-
-
-@dataclass(frozen=True, slots=True)
-class _Dimension:
-    """A kind of quantity: what to call it and the units it may be given in.
-
-    Parameters
-    ----------
-    noun
-        What to call it in messages.
-    examples
-        How to write it, as shown in messages.
-    units
-        Spelling to size in the canonical unit.
-    any_case
-        The case of a unit does not matter.
-    """
-
-    noun: str
-    examples: str
-    units: Mapping[str, int | Fraction]
-    any_case: bool = True
-
-    def size(self, unit: str, shown: object) -> int | Fraction:
-        """Return the size of a unit in the canonical one.
-
-        Parameters
-        ----------
-        unit
-            The unit as the user spelled it.
-        shown
-            The whole quantity, for messages.
-        """
-        size = self.units.get(unit.casefold() if self.any_case else unit)
-        if size is None:
-            raise self._unknown_unit(unit, shown)
-        return size
-
-    def _unknown_unit(self, unit: str, shown: object) -> QuantityError:
-        """Return the error for a unit that is none, or not clearly one."""
-        expected = f"expected {self.noun} such as {self.examples}, not '{shown}'"
-        doubt = self._doubt(unit)
-        if doubt is not None:
-            return QuantityError(f"{doubt}; {expected}", "ambiguous-unit")
-        hint = nearest(unit, [known for known in self.units if known], cutoff=0.75)
-        return QuantityError(f"unknown unit '{unit}'; {expected}", "unknown-unit", hint)
-
-    def _doubt(self, unit: str) -> str | None:
-        """Return the question that an ambiguous unit raises, or None."""
-        if self.any_case:
-            return "'m': min or months?" if unit in ("m", "M") else None
-        bits_or_bytes = re.fullmatch(
-            r"(?i)([kmgtpe]?)(i?)(?:b|bits?|bytes?)(?:/s|/sec|ps)?", unit
-        )
-        if bits_or_bytes is None:
-            return None
-        prefix = bits_or_bytes[1].upper().replace("K", "k") + bits_or_bytes[2].lower()
-        rate = "/s" if f"{prefix}B/s" in self.units else ""
-        return f"'{unit}': {prefix}B{rate} (bytes) or {prefix}b{rate} (bits)?"
 
 
 def _spellings(
@@ -190,15 +112,15 @@ _COUNT_UNITS = _spellings(
     (("b", "g", "billion"), 10**9),
     (("t", "trillion"), 10**12),
 )
-_COUNT = _Dimension("a number", "4096, '52k', '1.5B' or '2T'", _COUNT_UNITS)
-_RATE = _Dimension("a rate per second", "'1.2M' or '1.2M tokens/s'", _COUNT_UNITS)
-_USD = _Dimension("an amount in USD", "250000, '$250k' or '1.2M USD'", _COUNT_UNITS)
-_FRACTION = _Dimension(
+_COUNT = Dimension("a number", "4096, '52k', '1.5B' or '2T'", _COUNT_UNITS)
+_RATE = Dimension("a rate per second", "'1.2M' or '1.2M tokens/s'", _COUNT_UNITS)
+_USD = Dimension("an amount in USD", "250000, '$250k' or '1.2M USD'", _COUNT_UNITS)
+_FRACTION = Dimension(
     "a fraction",
     "0.1 or '10%'",
     {"": 1, "%": Fraction(1, 100), "percent": Fraction(1, 100)},
 )
-_DURATION = _Dimension(
+_DURATION = Dimension(
     "a duration",
     "'30 days', '4 hours' or '90 min'",
     _spellings(
@@ -213,33 +135,46 @@ _DURATION = _Dimension(
         (("y", "year", "years"), 365 * DAY),
     ),
 )
-_BYTES = _Dimension("a size", "'8 TB' or '80 GiB'", _byte_units(), any_case=False)
-_BANDWIDTH = _Dimension(
+_BYTES = Dimension("a size", "'8 TB' or '80 GiB'", _byte_units(), any_case=False)
+_BANDWIDTH = Dimension(
     "a bandwidth",
     "'10 GB/s' (bytes) or '400 Gb/s' (bits)",
     _rate_units(8),
     any_case=False,
 )
-_GBPS = _Dimension(
+_GBPS = Dimension(
     "a network bandwidth",
     "'400 Gb/s' (bits) or '50 GB/s' (bytes)",
     _rate_units(10**9),
     any_case=False,
 )
 
-_NUMBER = re.compile(
-    r"([-+]?)([0-9]{1,3}(?:[,_][0-9]{3})+(?:\.[0-9]*)?|[0-9]+\.?[0-9]*|\.[0-9]+)"
-    r"((?:[eE][-+]?[0-9]+)?)(?![0-9,_.])\s*(.*)",
-    re.DOTALL,
+
+_ENERGY = Dimension(
+    "an energy",
+    "'100 MWh' or '500 kWh'",
+    _spellings(
+        (("wh",), Fraction(1, 10**6)),
+        (("kwh",), Fraction(1, 1000)),
+        (("mwh",), 1),
+        (("gwh",), 1000),
+    ),
 )
-_MAX_LENGTH = 100
-_MAX_SHOWN = 60
-_MAX_EXPONENT = 30
+_MASS = Dimension(
+    "a mass",
+    "'20 t' or '500 kg'",
+    _spellings(
+        (("g",), Fraction(1, 10**6)),
+        (("kg",), Fraction(1, 1000)),
+        (("t", "tonne", "tonnes", "ton", "tons"), 1),
+        (("kt",), 1000),
+    ),
+)
 
 
 def parse_count(value: Quantity) -> int | float:
     """Return a number given with or without K, M, B or T; an int where it is whole."""
-    number = _canonical(value, _COUNT, "")
+    number = canonical(value, _COUNT, "")
     return int(number) if number.denominator == 1 else float(number)
 
 
@@ -248,7 +183,7 @@ def parse_whole(value: Quantity) -> int:
     number = parse_count(value)
     if not isinstance(number, int):
         raise QuantityError(
-            f"expected a whole number, not '{_shown(value)}'", "wrong-type"
+            f"expected a whole number, not '{shown_quantity(value)}'", "wrong-type"
         )
     return number
 
@@ -259,7 +194,7 @@ def parse_rate_per_s(value: Quantity, noun: str = "tokens") -> float:
     if isinstance(value, str):
         pattern = rf"(?i)(?:\s*\b{re.escape(noun)})?\s*(?:/\s*s(?:ec)?|per second)\s*$"
         number = re.sub(pattern, "", value)
-    return float(_canonical(number, _RATE, "", value))
+    return float(canonical(number, _RATE, "", value))
 
 
 def parse_duration_s(value: Quantity, default_unit: str | None = None) -> float:
@@ -273,7 +208,7 @@ def parse_duration_s(value: Quantity, default_unit: str | None = None) -> float:
     default_unit
         Unit of a bare number; without it a bare number is refused.
     """
-    return float(_canonical(value, _DURATION, default_unit))
+    return float(canonical(value, _DURATION, default_unit))
 
 
 def parse_bytes(value: Quantity, default_unit: str | None = None) -> float:
@@ -282,7 +217,7 @@ def parse_bytes(value: Quantity, default_unit: str | None = None) -> float:
     The units are B, kB, MB, GB ... (decimal) and KiB, MiB, GiB ... (binary). A bare
     number is in the default unit; without one it is refused.
     """
-    return float(_canonical(value, _BYTES, default_unit))
+    return float(canonical(value, _BYTES, default_unit))
 
 
 def parse_bandwidth_bytes_per_s(
@@ -294,7 +229,7 @@ def parse_bandwidth_bytes_per_s(
     with any prefix; the case of b and B matters. A bare number is in the default unit;
     without one it is refused.
     """
-    return float(_canonical(value, _BANDWIDTH, default_unit))
+    return float(canonical(value, _BANDWIDTH, default_unit))
 
 
 def parse_gbps(value: Quantity, default_unit: str | None = "Gb/s") -> float:
@@ -302,7 +237,7 @@ def parse_gbps(value: Quantity, default_unit: str | None = "Gb/s") -> float:
 
     The units are those of `parse_bandwidth_bytes_per_s`.
     """
-    return float(_canonical(value, _GBPS, default_unit))
+    return float(canonical(value, _GBPS, default_unit))
 
 
 def parse_usd(value: Quantity) -> float:
@@ -311,7 +246,23 @@ def parse_usd(value: Quantity) -> float:
     if isinstance(value, str):
         number = re.sub(r"(?i)^\s*(?:usd|us\$|\$)\s*(?=[0-9.])", "", value, count=1)
         number = re.sub(r"(?i)\s*(?:usd|us\$|\$)\s*$", "", number, count=1)
-    return float(_canonical(number, _USD, "", value))
+    return float(canonical(number, _USD, "", value))
+
+
+def parse_mwh(value: Quantity) -> float:
+    """Return an energy in MWh, from Wh, kWh, MWh or GWh; a bare number is MWh."""
+    return float(canonical(value, _ENERGY, "mwh"))
+
+
+def parse_tonnes(value: Quantity) -> float:
+    """Return a mass in tonnes (1,000 kg), from g, kg, t or kt; a bare number is t.
+
+    ``CO2`` or ``CO2e`` may follow the unit.
+    """
+    mass: object = value
+    if isinstance(value, str):
+        mass = re.sub(r"(?i)\s*(?:of\s+)?co2(?:e|eq)?\s*$", "", value)
+    return float(canonical(mass, _MASS, "t", value))
 
 
 def parse_fraction(value: Quantity, upper: float = 1.0) -> float:
@@ -324,12 +275,12 @@ def parse_fraction(value: Quantity, upper: float = 1.0) -> float:
     upper
         The largest fraction allowed.
     """
-    fraction = float(_canonical(value, _FRACTION, ""))
+    fraction = float(canonical(value, _FRACTION, ""))
     if fraction > upper:
         limit = f"at most {format_fraction(upper)}"
         message = (
             f"expected a fraction of {limit}, such as 0.1 or '10%', "
-            f"not '{_shown(value)}'"
+            f"not '{shown_quantity(value)}'"
         )
         raise QuantityError(message, "out-of-range")
     return fraction
@@ -354,79 +305,14 @@ def parse_date_or_duration(
             if re.fullmatch(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}\s*", value):
                 return date.fromisoformat(value.strip())
         except ValueError:
-            message = f"there is no such date as '{_shown(value)}'"
+            message = f"there is no such date as '{shown_quantity(value)}'"
             raise QuantityError(message, "out-of-range") from None
         message = (
             "expected a date such as 2026-12-01 (year-month-day), "
-            f"not '{_shown(value)}'"
+            f"not '{shown_quantity(value)}'"
         )
         raise QuantityError(message, "wrong-type")
     return parse_duration_s(value, default_unit)
-
-
-def _canonical(
-    value: object,
-    dimension: _Dimension,
-    default_unit: str | None,
-    written: object = None,
-) -> Fraction:
-    """Return a quantity in its canonical unit, exactly.
-
-    Parameters
-    ----------
-    value
-        Text or a number.
-    dimension
-        The kind of quantity.
-    default_unit
-        Unit of a bare number; if None a bare number is refused.
-    written
-        What the user wrote, if that is not the value.
-    """
-    shown = _shown(value if written is None else written)
-    expected = f"expected {dimension.noun} such as {dimension.examples}, not '{shown}'"
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise QuantityError(expected, "wrong-type")
-    if isinstance(value, str):
-        number, unit = _split(value, expected)
-    else:
-        # a float is the decimal that it is written as
-        decimal = Decimal(value if isinstance(value, int) else repr(float(value)))
-        number, unit = _bounded(decimal, expected), ""
-    if not unit:
-        if default_unit is None:
-            raise QuantityError(f"the unit is missing; {expected}", "missing-unit")
-        unit = default_unit
-    if number < 0:
-        raise QuantityError(
-            f"{dimension.noun} cannot be negative: '{shown}'", "out-of-range"
-        )
-    return number * dimension.size(unit, shown)
-
-
-def _split(text: str, expected: str) -> tuple[Fraction, str]:
-    """Return the number and the unit of a quantity, which may be empty."""
-    match = _NUMBER.fullmatch(text.strip()) if len(text) <= _MAX_LENGTH else None
-    if match is None:
-        raise QuantityError(expected, "wrong-type")
-    sign, digits, exponent, unit = match.groups()
-    number = Decimal(sign + re.sub("[,_]", "", digits) + exponent)
-    return _bounded(number, expected), unit
-
-
-def _bounded(number: Decimal, expected: str) -> Fraction:
-    """Return a number exactly, unless it is absurdly large, small or no number."""
-    if not number.is_finite() or (number and abs(number.adjusted()) > _MAX_EXPONENT):
-        raise QuantityError(f"the number is out of range; {expected}", "out-of-range")
-    return Fraction(number)
-
-
-def _shown(value: object) -> str:
-    """Return a value as text for messages, not too long."""
-    if isinstance(value, int) and abs(value) > 10**_MAX_LENGTH:
-        return "a huge number"  # Python refuses to write out the hugest
-    text = str(value)
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 def format_usd(usd: float, decimals: int | None = None) -> str:
@@ -445,6 +331,23 @@ def format_usd(usd: float, decimals: int | None = None) -> str:
         decimals = 0 if amount >= 999.995 else 4 if 0 < amount < 0.1 else 2
     sign = "-" if usd < 0 else ""
     return f"{sign}${amount:,.{decimals}f}"
+
+
+def format_mwh(energy_mwh: float) -> str:
+    """Return an energy in MWh as ``1.2 GWh``, ``310 MWh`` or ``512 kWh``."""
+    size = abs(energy_mwh)
+    if size >= 999.5:
+        return f"{_three_digits(energy_mwh / 1000)} GWh"
+    if size >= 0.9995:
+        return f"{_three_digits(energy_mwh)} MWh"
+    return f"{_three_digits(energy_mwh * 1000)} kWh"
+
+
+def format_tonnes(mass_t: float) -> str:
+    """Return a mass in tonnes as ``4.5 t`` or ``830 kg``."""
+    if abs(mass_t) >= 0.9995:
+        return f"{_three_digits(mass_t)} t"
+    return f"{_three_digits(mass_t * 1000)} kg"
 
 
 def format_duration_s(duration_s: float) -> str:

@@ -168,15 +168,17 @@ def _best_by_kind(
 
 
 def test_limits_of_a_scenario() -> None:
-    """Tests that the four limits are the user's, in seconds, dollars and bytes."""
+    """Tests that the limits are the user's, in seconds, dollars, bytes, kWh and kg."""
     constraints = {
         "deadline": "2 days",
         "budget": "$3k",
         "min_tokens_per_s": "50k",
         "storage": {"min_read": "2 GB/s"},
+        "max_energy": "1 GWh",
+        "max_carbon": "900 kg",
     }
     found = limits_of(job([A100], constraints))
-    assert found == SearchLimits(2 * 86_400, 3000, 50_000, 2e9)
+    assert found == SearchLimits(2 * 86_400, 3000, 50_000, 2e9, 1e6, 900)
     assert limits_of(job([A100])) == NONE
 
 
@@ -187,6 +189,8 @@ def test_each_limit_keeps_what_meets_it() -> None:
     columns = {
         "deadline_s": (table.duration_limit_s, 1),
         "budget_usd": (table.cost_limit_usd, 1),
+        "max_energy_kwh": (table.energy_limit_kwh, 1),
+        "max_carbon_kg": (table.carbon_limit_kg, 1),
         "min_read_bytes_per_s": (table.read_bytes_per_s, -1),
     }
     for name, (column, sign) in columns.items():

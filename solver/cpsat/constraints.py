@@ -196,6 +196,23 @@ def add_budget_limit(variables: Variables, job: int, requirement: Requirement) -
     return _add(variables, job, requirement, ("cost", "cost_at_confidence"))
 
 
+def add_energy_limit(variables: Variables, job: int, requirement: Requirement) -> Rows:
+    """``energy <= upper``: energy rounded up, its limit rounded down.
+
+    At a confidence other than one half the limit is on ``energy_at_confidence``.
+    """
+    return _add(variables, job, requirement, ("energy", "energy_at_confidence"))
+
+
+def add_carbon_limit(variables: Variables, job: int, requirement: Requirement) -> Rows:
+    """``carbon <= upper``: carbon rounded up, its limit rounded down.
+
+    At a confidence other than one half the limit is on ``carbon_at_confidence``.
+    Candidates whose grid is not known are not formed under such a limit.
+    """
+    return _add(variables, job, requirement, ("carbon", "carbon_at_confidence"))
+
+
 PARALLEL_DEGREES = (
     "tp",
     "pp",
@@ -228,6 +245,8 @@ ADD_RULE: dict[str, AddRule] = {
     "throughput": add_throughput_floor,
     "deadline": add_deadline,
     "budget": add_budget_limit,
+    "energy": add_energy_limit,
+    "carbon": add_carbon_limit,
 }
 """Rule id to the function that adds its rows, in the order of `solver.rules.RULES`."""
 

@@ -36,6 +36,8 @@ DECISION_QUANTITIES = (
     "step_time",
     "duration",
     "cost",
+    "energy",
+    "carbon",
     "memory",
 )
 """Integer decisions that get a named variable of their own, in this order."""

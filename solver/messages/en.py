@@ -3,6 +3,7 @@
 from solver.messages.en_accuracy import ACCURACY
 from solver.messages.en_catalog import CATALOG
 from solver.messages.en_explain import EXPLAIN
+from solver.messages.en_geography import GEOGRAPHY
 from solver.messages.en_import import IMPORTING
 from solver.messages.en_questions import QUESTIONS
 from solver.messages.en_supply import SUPPLY
@@ -489,6 +490,7 @@ MESSAGES: dict[str, str] = (
     | IMPORTING
     | QUESTIONS
     | SUPPLY
+    | GEOGRAPHY
     | CATALOG
 )
 """Message id to format string."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from solver.candidates import CandidateTable, at_quantile
+from solver.objective import objective_values as value_of
 from solver.options import Option
 from solver.performance.inputs import FloatArray
 from solver.planning.clock import Clock
@@ -151,9 +152,9 @@ def _break_even_prices(
     elif objective.kind == "cost":
         price = (reached.value - other) / node_hours
     elif objective.cost_weight > 0:
-        late = objective.usd_per_day * table.duration_s / DAY
-        left = (reached.value - late) / objective.cost_weight
-        price = (left - other) / node_hours
+        unpriced = replace(objective, cost_weight=0.0)
+        left = reached.value - value_of(unpriced, table)
+        price = (left / objective.cost_weight - other) / node_hours
     if user.budget_usd is not None:
         price = np.minimum(price, _within_budget(part, table))
     return np.where(price > 0, price, -np.inf)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from solver.candidates import CandidateTable, at_quantile
+from solver.energy import grid_of, node_power_kw, site_pue
 from solver.performance.efficiency import attained
 from solver.performance.inputs import RECOMPUTE, Hardware, Layouts
 from solver.performance.memory import peak_memory
@@ -106,7 +107,18 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         quota_nodes=option.quota_nodes,
         spare_nodes=int(one.spares[0]),
         goodput=_goodput(setting, one),
+        energy_mwh=float(one.energy_kwh[0]) / 1000.0,
+        carbon_t=_carbon_t(one),
+        node_power_kw=node_power_kw(server, option.gpu),
+        pue=site_pue(setting.catalog, option.offer.region)[0],
+        grid_gco2_per_kwh=grid_of(setting.catalog, option.offer.region)[0],
     )
+
+
+def _carbon_t(one: CandidateTable) -> float | None:
+    """Tonnes of CO2; None where the grid is not known."""
+    carbon_kg = float(one.carbon_kg[0])
+    return carbon_kg / 1000.0 if math.isfinite(carbon_kg) else None
 
 
 def _bare_region(region_id: str) -> str:

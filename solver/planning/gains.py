@@ -53,7 +53,7 @@ class Reached:
 
     @property
     def value(self) -> float:
-        """What the scenario minimises: dollars, seconds, or weighted dollars."""
+        """What the scenario minimises first: USD, seconds, kWh or kg of CO2."""
         one = self.table.take(np.array([self.row]))
         return float(objective_values(self.setting, one)[0])
 
@@ -123,7 +123,10 @@ def lifted(
         if clock.is_over:
             return
         tell(number / len(rules))
-        freed = rejoined(setting, without(setting.scenario, rule_id))
+        scenario = without(setting.scenario, rule_id)
+        if scenario.objective != setting.scenario.objective:
+            continue  # what is minimised would be something else: no gain to tell
+        freed = rejoined(setting, scenario)
         better = solved(freed, clock)
         if better is None:
             continue

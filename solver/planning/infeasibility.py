@@ -22,6 +22,7 @@ from solver.plan import Explanation
 from solver.planning.by_name import SET_LABELS, best_first, best_of_each_name
 from solver.planning.clock import Clock
 from solver.planning.conflict import joint_relaxations, minimal_conflict
+from solver.planning.energy_relaxations import relaxed_limits
 from solver.planning.memory_miss import MemoryMiss, levers, nearest_memory_miss
 from solver.planning.opening import Opening, round_up
 from solver.planning.relaxation_text import (
@@ -46,7 +47,7 @@ from solver.search import SearchResult, limits_of, search
 from solver.setting import Setting
 from solver.units import DAY, GB, format_usd
 
-BOUNDS = ("deadline", "budget", "throughput")
+BOUNDS = ("deadline", "budget", "throughput", "energy", "carbon")
 
 
 def explain(setting: Setting) -> Explanation:
@@ -105,9 +106,17 @@ def _open(setting: Setting, rule_id: str, clock: Clock) -> Opening | None:
         scenario = replace(scenario, objective=Objective("time"))
     elif rule_id in ("budget", "term"):
         scenario = replace(scenario, objective=Objective("cost"))
-    relaxed = rejoined(setting, scenario)
-    slack = np.inf if rule_id in LIFTED else 0.0
-    table = _solved(relaxed, clock, slack).table
+    elif rule_id == "energy":
+        scenario = replace(scenario, objective=Objective("energy"))
+    relaxed, table = None, None
+    if rule_id == "carbon":  # the least of what is known, if anything is
+        least_carbon = replace(scenario, objective=Objective("carbon"))
+        relaxed = rejoined(setting, least_carbon)
+        table = _solved(relaxed, clock).table
+    if relaxed is None or table is None:
+        relaxed = rejoined(setting, scenario)
+        slack = np.inf if rule_id in LIFTED else 0.0
+        table = _solved(relaxed, clock, slack).table
     if table is None:
         return None
     least = Opening(rule_id, relaxed, table, _least(rule_id, relaxed, table))
@@ -126,6 +135,8 @@ def _opened(
         user = replace(user, deadline_s=deadline_needed_s(least))
     elif least.rule == "budget":
         user = replace(user, budget_usd=budget_needed_usd(least))
+    elif relaxed_limits(least, user) != user:
+        user = relaxed_limits(least, user)
     elif offer is None and least.rule not in ("quota", "spares"):
         return None
     scenario = replace(
@@ -161,7 +172,6 @@ def _solved(setting: Setting, clock: Clock, slack: float = 0.0) -> SearchResult:
 
 def _least(rule_id: str, setting: Setting, table: CandidateTable) -> int:
     """The candidate that needs least of what was left out."""
-    scenario = setting.scenario
     if rule_id == "lead_time":
         return int(np.argmax(lead_left(setting, table)))
     if rule_id == "quota":
@@ -178,10 +188,14 @@ def _least(rule_id: str, setting: Setting, table: CandidateTable) -> int:
         return int(np.lexsort((table.cost_usd, table.duration_limit_s))[0])
     if rule_id == "budget":
         return int(np.lexsort((table.duration_s, table.cost_limit_usd))[0])
+    if rule_id == "energy":
+        return int(np.lexsort((table.cost_usd, table.energy_limit_kwh))[0])
+    if rule_id == "carbon" and np.isfinite(table.carbon_limit_kg).any():
+        return int(np.lexsort((table.cost_usd, table.carbon_limit_kg))[0])
     if rule_id in ("stock", "cluster"):
         return int(np.lexsort((table.cost_usd, table.rented_nodes))[0])
-    key = table.duration_s if scenario.objective.kind == "time" else table.cost_usd
-    return int(np.argmin(key))
+    ties = (table.duration_s, table.cost_usd, objective_values(setting, table))
+    return int(np.lexsort(ties)[0])
 
 
 def _explanation(
@@ -254,6 +268,8 @@ def _constraints(setting: Setting, clock: Clock) -> Explanation:
     for opening in found:
         if opening.rule in BOUNDS:
             told = describe(opening, setting.scenario)
+            if "needed_value" not in told:
+                continue
             shown = {"now": told["now"], "needed": told["needed"]}
             texts.append(sentence(f"why.{opening.rule}", **shown))
     miss = None

@@ -20,10 +20,13 @@ from solver.cpsat.table import (
     Requirement,
     Term,
 )
+from solver.objective import Spent
+from solver.objective import objective_values as objective_of
 from solver.options import Option, allowed_purchase
-from solver.performance.inputs import RECOMPUTE, Layouts
+from solver.performance.inputs import RECOMPUTE, FloatArray, Layouts
 from solver.ranges import Range
 from solver.scenario.scenario import Scenario
+from solver.search import limits_of
 from solver.setting import Setting
 
 NO_TIER = "none"
@@ -55,31 +58,53 @@ class Scale:
 
     usd: float
     seconds: float
+    kwh: float
+    kg: float
     objective: float
 
+    def of(self, level: str) -> float:
+        """Unit of a level of the objective."""
+        units = {
+            "cost": self.usd,
+            "time": self.seconds,
+            "energy": self.kwh,
+            "carbon": self.kg,
+        }
+        return units.get(level, self.objective)
 
-def scale_of(
-    setting: Setting, floor: tuple[float, float], table: CandidateTable
-) -> Scale:
-    """Units at most 1e-9 of the cheapest and the soonest candidate.
 
-    ``floor`` bounds cost (USD) and duration (s) of every candidate from below, by
-    catalog and job alone.
+def scale_of(setting: Setting, floor: Spent, table: CandidateTable) -> Scale:
+    """Units at most 1e-9 of what the least candidate spends.
+
+    ``floor`` bounds what every candidate spends from below, by catalog and job alone.
     """
-    values = objective_values(setting, table)
-    usd, seconds = floor
-    objective = setting.scenario.objective
-    low = {
-        "cost": usd,
-        "time": seconds,
-        "weighted": objective.cost_weight * usd
-        + objective.usd_per_day * seconds / 86_400,
-    }[objective.kind]
+
+    def unit(least: FloatArray, most: FloatArray) -> float:
+        return unit_for(float(least[0]), float(most.max(initial=0.0)))
+
+    lowest = objective_of(setting.scenario.objective, floor)
     return Scale(
-        usd=unit_for(usd, float(table.cost_limit_usd.max())),
-        seconds=unit_for(seconds, float(table.duration_limit_s.max())),
-        objective=unit_for(low, float(values.max())),
+        usd=unit(floor.cost_usd, table.cost_limit_usd),
+        seconds=unit(floor.duration_s, table.duration_limit_s),
+        kwh=unit(floor.energy_kwh, table.energy_limit_kwh),
+        kg=unit(_known(floor.carbon_kg), _ranked(table.carbon_limit_kg)),
+        objective=unit(_known(lowest), _ranked(objective_values(setting, table))),
     )
+
+
+def _known(values: FloatArray) -> FloatArray:
+    """``values``, 0 where they are not known, (n,)."""
+    return np.where(np.isfinite(values), values, 0.0)
+
+
+def _ranked(values: FloatArray) -> FloatArray:
+    """``values`` with those not known above all others, (n,).
+
+    Only a later level of the objective sees them: where carbon is limited, or comes
+    first, candidates whose carbon is not known are not formed.
+    """
+    beyond = 2.0 * float(_known(values).max(initial=0.0)) + 1.0
+    return np.where(np.isfinite(values), values, beyond)
 
 
 def canonical_order(setting: Setting, table: CandidateTable) -> IntArray:
@@ -125,6 +150,10 @@ def job_table(setting: Setting, table: CandidateTable, scale: Scale) -> JobTable
         "duration_at_confidence": scale_up(table.duration_limit_s, scale.seconds),
         "cost": scale_up(table.cost_usd, scale.usd),
         "cost_at_confidence": scale_up(table.cost_limit_usd, scale.usd),
+        "energy": scale_up(table.energy_kwh, scale.kwh),
+        "energy_at_confidence": scale_up(table.energy_limit_kwh, scale.kwh),
+        "carbon": scale_up(_ranked(table.carbon_kg), scale.kg),
+        "carbon_at_confidence": scale_up(_ranked(table.carbon_limit_kg), scale.kg),
         "memory": scale_up(table.memory_bytes, MEMORY_UNIT_BYTES),
         "memory_excess": _memory_excess(setting, table),
         "stock_excess": np.maximum(0, rented - options.stock_nodes),
@@ -145,12 +174,17 @@ def job_table(setting: Setting, table: CandidateTable, scale: Scale) -> JobTable
 
 def _units(scale: Scale) -> dict[str, str]:
     seconds, usd = f"{scale.seconds:g} s", f"{scale.usd:g} USD"
+    kwh, kg = f"{scale.kwh:g} kWh", f"{scale.kg:g} kg"
     return {
         "step_time": f"{STEP_UNIT_S:g} s",
         "duration": seconds,
         "duration_at_confidence": seconds,
         "cost": usd,
         "cost_at_confidence": usd,
+        "energy": kwh,
+        "energy_at_confidence": kwh,
+        "carbon": kg,
+        "carbon_at_confidence": kg,
         "memory": "1 MiB",
         "memory_excess": "1 MiB",
         "tokens_per_s": f"{TOKEN_UNIT:g} tokens/s",
@@ -246,14 +280,17 @@ def requirements_of(
         found.append(Bound("cluster", "cluster_excess", upper=0))
     for place, quota in enumerate(scenario.quotas):
         found.append(Bound("quota", f"quota_{place}", upper=quota.limit))
-    if user.deadline_s is not None:
-        name = "duration_at_confidence" if uncertain else "duration"
-        upper = _at_most(user.deadline_s, scale.seconds, table.quantity(name))
-        found.append(Bound("deadline", name, upper=upper))
-    if user.budget_usd is not None:
-        name = "cost_at_confidence" if uncertain else "cost"
-        upper = _at_most(user.budget_usd, scale.usd, table.quantity(name))
-        found.append(Bound("budget", name, upper=upper))
+    limits = limits_of(scenario)
+    for rule, name, limit, unit in (
+        ("deadline", "duration", limits.deadline_s, scale.seconds),
+        ("budget", "cost", limits.budget_usd, scale.usd),
+        ("energy", "energy", limits.max_energy_kwh, scale.kwh),
+        ("carbon", "carbon", limits.max_carbon_kg, scale.kg),
+    ):
+        if limit is not None:
+            column = f"{name}_at_confidence" if uncertain else name
+            upper = _at_most(limit, unit, table.quantity(column))
+            found.append(Bound(rule, column, upper=upper))
     if user.min_tokens_per_s is not None:
         pace = table.quantity("tokens_per_s")
         lower = _at_least(user.min_tokens_per_s, TOKEN_UNIT, pace)
@@ -314,10 +351,7 @@ def _sets(scenario: Scenario, setting: Setting) -> list[Requirement]:
 
 
 def objective_levels(scenario: Scenario) -> tuple[Level, ...]:
-    """The objective, ties broken by the other of cost and time."""
-    kind = scenario.objective.kind
-    if kind == "cost":
-        return ((Term("cost"),), (Term("duration"),))
-    if kind == "time":
-        return ((Term("duration"),), (Term("cost"),))
-    return ((Term("objective"),), (Term("cost"),), (Term("duration"),))
+    """The objective's levels, ties broken by cost, then time."""
+    names = {"time": "duration", "weighted": "objective"}
+    levels = scenario.objective.levels
+    return tuple((Term(names.get(level, level)),) for level in levels)

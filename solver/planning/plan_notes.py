@@ -11,6 +11,7 @@ from solver.catalog.consistency import OUTLIER_FACTOR
 from solver.catalog.egress import egress_steps
 from solver.catalog.supply import LOCAL_KINDS, interruptions_per_node_hour
 from solver.dates import age_days
+from solver.energy import energy_sources
 from solver.hardware import calibration_for, pcie_rate_is_assumed
 from solver.messages import sentence
 from solver.options import Option
@@ -246,6 +247,7 @@ def provenance_of(
             setting.scenario.architecture.source, setting.scenario.architecture.as_of
         ),
     }
+    found |= energy_sources(setting.catalog, option.offer.region)
     if option.network is not None:
         found["network"] = dated(option.network.source, option.network.as_of)
     return found

@@ -14,6 +14,7 @@ import numpy as np
 
 from solver.messages import sentence
 from solver.options import network_gbps_per_gpu
+from solver.planning.energy_relaxations import ENERGY
 from solver.planning.opening import Described, Opening, flow, round_down, round_up
 from solver.planning.supply_relaxations import SUPPLY
 from solver.ranges import Range
@@ -30,9 +31,13 @@ SMALL_USD = 100.0
 def describe(opening: Opening, scenario: Scenario) -> Described:
     """One relaxation as the JSON contract has it, with the plan that it opens."""
     table, row = opening.opened or (opening.table, opening.row)
+    if opening.rule in ENERGY:
+        told = ENERGY[opening.rule](opening, scenario)
+    else:
+        told = _DESCRIBE[opening.rule](opening, scenario.constraints)
     return {
         "constraint": opening.rule,
-        **_DESCRIBE[opening.rule](opening, scenario.constraints),
+        **told,
         "opens": {
             "offer": opening.setting.options[int(table.option[row])].offer.id,
             "gpus": int(table.layouts.gpus[row]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from solver.planning.energy_relaxations import without_carbon
 from solver.ranges import Range
 from solver.scenario.scenario import Constraints, Scenario
 from solver.setting import Setting, setting_of
@@ -33,12 +34,13 @@ _DROP: Mapping[str, Callable[[Constraints], Constraints]] = {
     "throughput": _drop(min_tokens_per_s=None),
     "deadline": _drop(deadline_s=None),
     "budget": _drop(budget_usd=None),
+    "energy": _drop(max_energy_mwh=None),
 }
 
 LIFTED = ("cluster", "quota", "spares", "lead_time", "term")
 """Rules of what offers, quotas and failures state, left out all at once."""
 
-RELAXABLE: tuple[str, ...] = (*_DROP, "stock", *LIFTED)
+RELAXABLE: tuple[str, ...] = (*_DROP, "carbon", "stock", *LIFTED)
 """Rule ids that a user can give up, in the order of RULES; physics is no such rule."""
 
 
@@ -48,6 +50,8 @@ def without(scenario: Scenario, rule_id: str) -> Scenario:
         return replace(scenario, stock_at_least=STOCK_WITHOUT_LIMIT)
     if rule_id in LIFTED:
         return replace(scenario, lifted=scenario.lifted | {rule_id})
+    if rule_id == "carbon":
+        return without_carbon(scenario)
     user = _DROP[rule_id](scenario.constraints)
     stated = user.stated | {"purchase"} if rule_id == "purchase" else user.stated
     return replace(scenario, constraints=replace(user, stated=stated))
@@ -70,6 +74,8 @@ def in_force(setting: Setting) -> tuple[str, ...]:
         "throughput": user.min_tokens_per_s is not None,
         "deadline": user.deadline_s is not None,
         "budget": user.budget_usd is not None,
+        "energy": user.max_energy_mwh is not None,
+        "carbon": setting.scenario.counts_carbon,
         "stock": True,
         **{rule: rule in supply for rule in LIFTED},
     }

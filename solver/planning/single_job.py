@@ -18,13 +18,13 @@ import numpy as np
 from solver import __version__
 from solver.candidates import CandidateTable, objective_values
 from solver.errors import InternalError
+from solver.objective import SHOWN, Spent
 from solver.plan import Alternative, Explanation, Plan, PlanResult, Proof, Status
 from solver.planning.build_plan import build_plan
 from solver.planning.phases import Phases
 from solver.planning.runners_up import runners_up
-from solver.search import SearchResult, limits_of, search
+from solver.search import SearchResult, ideal_bounds, ideal_spent, limits_of, search
 from solver.setting import Setting, setting_of
-from solver.units import DAY
 from solver.verify import verify
 
 if TYPE_CHECKING:
@@ -236,12 +236,16 @@ def choose(
     return Chosen(outcome, chosen, scale, len(table) - len(kept))
 
 
-def floor_of(setting: Setting) -> tuple[float, float]:
-    """Least cost (USD) and time (s) that catalog and job allow, whatever the limits."""
-    from solver.search import ideal_bounds
-
-    bounds = [ideal_bounds(setting, group) for group in setting.classes]
-    return min(cost for cost, _ in bounds), min(time_s for _, time_s in bounds)
+def floor_of(setting: Setting) -> Spent:
+    """What catalog and job allow to spend at least, whatever the limits, (1,) each."""
+    bounds = [ideal_spent(setting, group) for group in setting.classes]
+    times = [ideal_bounds(setting, group)[1] for group in setting.classes]
+    return Spent(
+        cost_usd=np.array([min(float(b.cost_usd[0]) for b in bounds)]),
+        duration_s=np.array([min(times)]),
+        energy_kwh=np.array([min(float(b.energy_kwh[0]) for b in bounds)]),
+        carbon_kg=np.array([min(float(b.carbon_kg[0]) for b in bounds)]),
+    )
 
 
 def _solve_limits(scenario: Scenario, left_s: float | None) -> SolveLimits:
@@ -280,7 +284,7 @@ def _export(
 
     header = [
         f"gpuplan model of scenario '{scenario.name}', objective "
-        f"{scenario.objective.kind}.",
+        f"{', '.join(scenario.objective.levels)}.",
         "Candidates are not pruned by dominance. Left out are layouts that do not",
         f"fit in memory, those whose lower bound is over {SLACK:.0%} above the best",
         "plan, and those beyond the stated limits: the model may be asked for tighter",
@@ -326,22 +330,22 @@ def _proof(
         layouts_out_of_memory=stats.out_of_memory,
         layouts_bounded=stats.bounded,
         within_error=max(ties, 0),
+        unit=SHOWN[setting.scenario.objective.kind][0],
     )
 
 
 def _bound_and_gap(
     setting: Setting, found: SearchResult, chosen: Chosen, best: float
 ) -> tuple[float | None, float | None]:
-    """Proved bound in dollars or days, and the gap of the plan to it."""
+    """Proved bound in the unit of the first level, and the gap of the plan to it."""
     kind, outcome = setting.scenario.objective.kind, chosen.outcome
-    scale = DAY if kind == "time" else 1.0
+    _, scale = SHOWN[kind]
     if not found.complete:
         bound = min(found.bound, best)
         return bound / scale, (best - bound) / best if best > 0 else 0.0
     if outcome.bound is None:
         return None, outcome.gap
-    units = {"cost": chosen.scale.usd, "time": chosen.scale.seconds}
-    unit = units.get(kind, chosen.scale.objective)
+    unit = chosen.scale.of(kind)
     # integers are rounded up: the bound in figures is that of the true value
     return min(best, outcome.bound * unit) / scale, outcome.gap
 
@@ -368,6 +372,7 @@ def _result(
     return PlanResult(
         status=status,
         objective=setting.scenario.objective.kind,
+        objective_levels=setting.scenario.objective.levels,
         plan=plan,
         alternatives=alternatives,
         proof=proof,

@@ -20,7 +20,7 @@ from solver.report.figures import (
     where_text,
 )
 from solver.report.plan_rows import plan_sections
-from solver.units import format_duration_s, format_usd
+from solver.units import format_duration_s, format_mwh, format_tonnes, format_usd
 
 __all__ = ["headline", "message_section", "page"]
 
@@ -94,7 +94,7 @@ def _proof(result: PlanResult) -> Section:
     proof = result.proof
     rows = [Row(sentence("row.status"), sentence(f"status.{result.status}"))]
     if proof.bound is not None:
-        bound = _bound(proof.bound, result.objective)
+        bound = _bound(proof.bound, proof.unit)
         if proof.gap is not None:
             bound = sentence("value.bound", bound=bound, gap=_gap(proof.gap))
         rows.append(Row(sentence("row.bound"), bound))
@@ -121,11 +121,13 @@ def _proof(result: PlanResult) -> Section:
     return Section("section.proof", tuple(rows))
 
 
-def _bound(bound: float, objective: str) -> str:
-    """Return the proved bound in the unit of the objective."""
-    if objective == "time":
-        return duration_text(bound)
-    return format_usd(bound)
+def _bound(bound: float, unit: str) -> str:
+    """Return the proved bound in its unit."""
+    if unit == "MWh":
+        return format_mwh(bound)
+    if unit == "t CO2":
+        return sentence("value.carbon", carbon=format_tonnes(bound))
+    return duration_text(bound) if unit == "days" else format_usd(bound)
 
 
 def _lattice(lattice: dict[str, Any]) -> str:

@@ -25,6 +25,8 @@ from solver.units import (
     format_bytes,
     format_count,
     format_duration_s,
+    format_mwh,
+    format_tonnes,
     format_usd,
 )
 
@@ -48,6 +50,7 @@ def plan_sections(plan: Plan) -> tuple[Section, ...]:
         _step(plan),
         _duration(plan),
         _cost(plan),
+        *_energy(plan),
         _host(plan),
     )
 
@@ -294,6 +297,20 @@ def _cost(plan: Plan) -> Section:
         rows.append(Row(sentence("row.unused"), format_usd(unused), share=share))
     rows.append(Row(sentence("row.gpu_hours"), f"{plan.gpu_hours:,.0f}"))
     return Section("section.cost", tuple(rows), numeric=True)
+
+
+def _energy(plan: Plan) -> tuple[Section, ...]:
+    """Return what the run draws and emits; nothing for plans made without."""
+    if plan.energy_mwh is None:
+        return ()
+    power = sentence("value.power", power=plan.node_power_kw, pue=plan.pue)
+    carbon = Row(sentence("row.carbon"), sentence("value.carbon.unknown"))
+    if plan.carbon_t is not None:
+        emitted = sentence("value.carbon", carbon=format_tonnes(plan.carbon_t))
+        grid = sentence("value.grid", grams=plan.grid_gco2_per_kwh)
+        carbon = Row(sentence("row.carbon"), emitted, note=grid)
+    energy = Row(sentence("row.energy"), format_mwh(plan.energy_mwh), note=power)
+    return (Section("section.energy", (energy, carbon)),)
 
 
 def _host(plan: Plan) -> Section:

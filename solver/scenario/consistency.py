@@ -179,10 +179,18 @@ def check_nothing_allowed(file: ScenarioFile, reading: Reading) -> None:
 
 
 def check_empty_objective(file: ScenarioFile, reading: Reading) -> None:
-    """Log an objective that every plan fulfils alike."""
-    objective = file.objective
-    if isinstance(objective, ObjectiveSpec) and not (
-        objective.cost or objective.usd_per_day
-    ):
-        message = "both weights are zero; expected cost or usd_per_day above zero"
-        reading.fault("contradiction", message, ("objective",))
+    """Log an objective that every plan fulfils alike, or that says a thing twice."""
+    objective, path = file.objective, ("objective",)
+    if isinstance(objective, ObjectiveSpec):
+        weights = objective.cost, objective.usd_per_day, objective.usd_per_tonne_co2
+        if not any(weights):
+            message = (
+                "all weights are zero; expected cost, usd_per_day or "
+                "usd_per_tonne_co2 above zero"
+            )
+            reading.fault("contradiction", message, path)
+    elif not isinstance(objective, str):
+        for place, aim in enumerate(objective):
+            if aim in objective[:place]:
+                message = f"'{aim}' stands twice; the first decides already"
+                reading.fault("contradiction", message, (*path, place))

@@ -27,6 +27,8 @@ DEGREES = (
 RULE_OF_FIELD: dict[tuple[str, ...], str] = {
     ("constraints", "deadline"): "deadline",
     ("constraints", "budget"): "budget",
+    ("constraints", "max_energy"): "energy",
+    ("constraints", "max_carbon"): "carbon",
     ("constraints", "min_tokens_per_s"): "throughput",
     ("constraints", "regions"): "regions",
     ("constraints", "countries"): "countries",
@@ -70,6 +72,8 @@ def resolve_constraints(
     return Constraints(
         deadline_s=_deadline_s(spec.deadline, reading),
         budget_usd=spec.budget,
+        max_energy_mwh=spec.max_energy,
+        max_carbon_t=spec.max_carbon,
         min_tokens_per_s=spec.min_tokens_per_s or None,
         regions=_each(spec.regions, "regions", reading, lookup.regions),
         countries=_each(spec.countries, "countries", reading, lookup.countries),

@@ -192,8 +192,11 @@ def _known(architecture: Architecture | None) -> Architecture:
 
 
 def _objective(file: ScenarioFile) -> Objective:
-    """Return the objective; a weighted one of money alone is the cost."""
+    """Return the objective; an empty list is as good as none."""
     written = file.objective
     if isinstance(written, ObjectiveSpec):
-        return Objective("weighted", written.cost, written.usd_per_day)
-    return Objective(written)
+        return Objective(
+            "weighted", written.cost, written.usd_per_day, written.usd_per_tonne_co2
+        )
+    first, *then = (written,) if isinstance(written, str) else written or ("cost",)
+    return Objective(first, then=tuple(then))

@@ -313,6 +313,10 @@ PositiveGbps = Annotated[
     Written(_within(units.parse_gbps, Bounds(1e-3, 1e6, "Gb/s")), (3200, "3.2 Tb/s")),
 ]
 Usd = Annotated[float, Written(_limited(units.parse_usd, 1e15), ("$250k", 2.5))]
+Megawatthours = Annotated[
+    float, Written(_positive(_limited(units.parse_mwh, 1e12)), ("100 MWh", 100))
+]
+Tonnes = Annotated[float, Written(_limited(units.parse_tonnes, 1e12), ("20 t", 20))]
 Fraction = Annotated[float, Written(units.parse_fraction, ("10%", 0.1))]
 Share = Annotated[float, Written(_share, ("10%", 0.1))]
 Efficiency = Annotated[float, Written(_efficiency, (1, 0.8, "80%"))]

@@ -48,13 +48,31 @@ class DataSpec:
     location: str | None = None
 
 
+Aim = Literal["cost", "time", "carbon", "energy"]
+"""What can be minimised by itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """cost, time, or their weighted sum in dollars."""
+    """Aims in their order, or the weighted sum of cost, time and carbon in dollars."""
 
-    kind: Literal["cost", "time", "weighted"]
+    kind: Aim | Literal["weighted"]
+    """The first level."""
     cost_weight: float = 1.0
     usd_per_day: float = 0.0
+    usd_per_tonne_co2: float = 0.0
+    then: tuple[Aim, ...] = ()
+    """What decides among equals of the first level, in turn."""
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """What is minimised in turn: what is stated, then cost, then time."""
+        return tuple(dict.fromkeys((self.kind, *self.then, "cost", "time")))
+
+    @property
+    def needs_carbon(self) -> bool:
+        """Whether offers whose carbon is not known cannot be compared."""
+        return self.kind == "carbon" or self.usd_per_tonne_co2 > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +81,8 @@ class Constraints:
 
     deadline_s: float | None = None
     budget_usd: float | None = None
+    max_energy_mwh: float | None = None
+    max_carbon_t: float | None = None
     min_tokens_per_s: float | None = None
     regions: tuple[str, ...] | None = None
     """Region ids ``provider/region``."""
@@ -206,3 +226,9 @@ class Scenario:
                 return tuple(range(max(*failures.spares, *tried) + 1))
             return failures.spares
         return tuple(tried) if failures.replacement_s else (0,)
+
+    @property
+    def counts_carbon(self) -> bool:
+        """Whether a limit or the objective asks for a known carbon figure."""
+        limited = self.constraints.max_carbon_t is not None
+        return limited or self.objective.needs_carbon

@@ -35,6 +35,7 @@ from solver.scenario.quantities import (
     Gbps,
     GigabytesPerSecond,
     Hours,
+    Megawatthours,
     NodeCount,
     PositiveDays,
     PositiveSeconds,
@@ -47,6 +48,7 @@ from solver.scenario.quantities import (
     Share,
     Text,
     TokenCount,
+    Tonnes,
     Usd,
     Weight,
     When,
@@ -54,6 +56,7 @@ from solver.scenario.quantities import (
     Workers,
 )
 from solver.scenario.range_schema import Degrees, Stages
+from solver.scenario.scenario import Aim
 from solver.scenario.spec import AnyOf, Form, Names, Spec, Spelled
 from solver.scenario.supply_schema import OfferSpec, PriceSpec, QuotaSpec
 from solver.units import DAY
@@ -210,12 +213,15 @@ class DataFileSpec(Spec):
 
 
 class ObjectiveSpec(Spec):
-    """A weighted sum of money and time, in USD."""
+    """A weighted sum of money, time and carbon, in USD."""
 
     cost: Weight = 1.0
     """Weight of the cost. Default: 1."""
     usd_per_day: Usd = 0.0
     """What a day less is worth, USD."""
+    usd_per_tonne_co2: Usd = 0.0
+    """What a tonne of CO2 less is worth, USD; offers whose grid is not known are left
+    out then."""
 
 
 class GpusSpec(Spec):
@@ -291,6 +297,11 @@ class ConstraintsSpec(Spec):
     number is days); or the date on whose first hour training has to be finished."""
     budget: Usd | None = None
     """Most that everything may cost, USD."""
+    max_energy: Megawatthours | None = None
+    """Most energy of nodes and cooling, as `100 MWh`; a bare number is MWh."""
+    max_carbon: Tonnes | None = None
+    """Most CO2 of that energy, as `20 t`; a bare number is tonnes. An offer whose grid
+    is not known cannot keep it."""
     min_tokens_per_s: Rate | None = None
     """Least training speed, tokens/s."""
     regions: Names = ()
@@ -371,12 +382,14 @@ class ScenarioFile(Spec):
     data: DataFileSpec = DataFileSpec()
     """The training data."""
     objective: Annotated[
-        Annotated[Annotated[Literal["cost", "time"], Spelled], Tag("<value>")]
+        Annotated[Annotated[Aim, Spelled], Tag("<value>")]
+        | Annotated[tuple[Annotated[Aim, Spelled], ...], Tag("<list>")]
         | Annotated[ObjectiveSpec, Tag("<mapping>")],
         Form,
     ] = "cost"
-    """cost, time, or {cost: 1, usd_per_day: 500}. Default: cost; ties are broken by
-    the other."""
+    """cost, time, carbon or energy; a list of them, of which each decides among equals
+    of those before it, as [carbon, cost]; or {cost: 1, usd_per_day: 500,
+    usd_per_tonne_co2: 80}. Default: cost. Ties are broken by cost, then time."""
     constraints: ConstraintsSpec = ConstraintsSpec()
     """Limits that the plan has to keep."""
     stock: StockSpec = StockSpec()

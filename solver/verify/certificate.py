@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from solver.units import DAY, GB, GIB
+from solver.verify.energy_checks import check_carbon, check_energy
 from solver.verify.evidence import Evidence, gather
 from solver.verify.failure_checks import FAILURE_PARTS, check_goodput
 from solver.verify.figures import Figures
@@ -361,6 +362,8 @@ CHECKS: Mapping[str, Check] = {
     "throughput": check_throughput,
     "deadline": check_deadline,
     "budget": check_budget,
+    "energy": check_energy,
+    "carbon": check_carbon,
     "goodput": check_goodput,
 }
 """Rule id to its check, in the order of `solver.rules.RULES`."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from solver.catalog.egress import egress_steps
 from solver.catalog.supply import interruptions_per_node_hour
+from solver.energy import grid_of, node_power_kw, site_pue
 from solver.performance.checkpoints import (
     checkpoint_bytes,
     checkpoint_writer_nodes,
@@ -270,6 +271,11 @@ class Figures:
         return overheads.setup_s + overheads.queue_s + self.wait_s
 
     @cached_property
+    def paid_fixed_s(self) -> float:
+        """Time on the nodes beside the run: set-up."""
+        return self.evidence.scenario.overheads.setup_s
+
+    @cached_property
     def start(self) -> date:
         """Day on which the nodes are there."""
         stated = self.evidence.plan.start
@@ -408,6 +414,32 @@ class Figures:
             if end > start:
                 total += (end - start) * (step.usd_per_gb or 0.0)
         return total
+
+    @cached_property
+    def pue(self) -> float:
+        """Power of the site over that of its computers."""
+        return site_pue(self.evidence.catalog, self.evidence.offer.region)[0]
+
+    @cached_property
+    def node_power_kw(self) -> float:
+        """Power of a node in training."""
+        return node_power_kw(self.evidence.server, self.evidence.gpu)
+
+    def energy_mwh(self, stretch: float = 1.0) -> float:
+        """Energy of nodes and cooling over set-up and a stretched run."""
+        hours = (self.paid_fixed_s + self.active_s * stretch) / HOUR
+        site_kw = self.rented_nodes * self.node_power_kw * self.pue
+        return site_kw * hours / 1000.0
+
+    @cached_property
+    def grid_gco2_per_kwh(self) -> float | None:
+        """CO2 of the region's grid, g/kWh; None: not known."""
+        return grid_of(self.evidence.catalog, self.evidence.offer.region)[0]
+
+    def carbon_t(self, stretch: float = 1.0) -> float | None:
+        """CO2 of the energy of a stretched run, tonnes."""
+        grams = self.grid_gco2_per_kwh
+        return None if grams is None else self.energy_mwh(stretch) * grams / 1000.0
 
     @cached_property
     def cost_usd(self) -> float:

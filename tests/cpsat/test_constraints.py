@@ -68,6 +68,10 @@ EXAMPLES: list[tuple[Requirement, set[int]]] = [
     (Bound("deadline", "duration_at_confidence", None, 20), {2}),
     (Bound("budget", "cost", None, 200), {0, 1}),
     (Bound("budget", "cost_at_confidence", None, 200), {0}),
+    (Bound("energy", "energy", None, 200), {0, 1}),
+    (Bound("energy", "energy_at_confidence", None, 200), {0}),
+    (Bound("carbon", "carbon", None, 20), {1, 2}),
+    (Bound("carbon", "carbon_at_confidence", None, 20), {2}),
 ]
 
 

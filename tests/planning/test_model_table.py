@@ -26,7 +26,7 @@ from solver.setting import Setting
 from tests.planning.jobs import A100, H100, job
 from tests.settings import all_candidates, toy
 
-SCALE = Scale(usd=0.01, seconds=0.5, objective=0.02)
+SCALE = Scale(usd=0.01, seconds=0.5, kwh=0.1, kg=0.2, objective=0.02)
 
 
 def found(*offers: dict[str, Any], **keys: Any) -> tuple[Setting, CandidateTable]:
@@ -54,6 +54,10 @@ def test_spent_is_rounded_up_and_delivered_down() -> None:
         "cost_at_confidence": (table.cost_limit_usd, 0.01),
         "duration": (table.duration_s, 0.5),
         "duration_at_confidence": (table.duration_limit_s, 0.5),
+        "energy": (table.energy_kwh, 0.1),
+        "energy_at_confidence": (table.energy_limit_kwh, 0.1),
+        "carbon": (table.carbon_kg, 0.2),
+        "carbon_at_confidence": (table.carbon_limit_kg, 0.2),
         "step_time": (table.step_time_s, 1e-6),
         "memory": (table.memory_bytes, 2**20),
     }
@@ -148,14 +152,26 @@ def test_rank_does_not_depend_on_the_order_of_rows() -> None:
     assert (again == rank[shuffled]).all()
 
 
-@pytest.mark.parametrize("objective", ["cost", "time", {"cost": 1, "usd_per_day": 40}])
+@pytest.mark.parametrize(
+    "objective",
+    [
+        "cost",
+        "time",
+        "energy",
+        ["carbon", "time"],
+        {"cost": 1, "usd_per_day": 40},
+        {"cost": 0, "usd_per_tonne_co2": 40},
+    ],
+)
 def test_units_are_fine_enough_and_numbers_small_enough(objective: Any) -> None:
     """Tests that a unit is at most 1e-9 of the least and integers stay below 2^50."""
     setting, table = found(objective=objective)
     scale = model_table.scale_of(setting, floor_of(setting), table)
-    usd, seconds = floor_of(setting)
-    assert scale.usd <= 1e-9 * usd
-    assert scale.seconds <= 1e-9 * seconds
+    floor = floor_of(setting)
+    assert scale.usd <= 1e-9 * floor.cost_usd[0]
+    assert scale.seconds <= 1e-9 * floor.duration_s[0]
+    assert scale.kwh <= 1e-9 * floor.energy_kwh[0]
+    assert scale.kg <= 1e-9 * floor.carbon_kg[0]
     values = objective_values(setting, table)
     assert scale.objective <= 1e-9 * values.min()
     whole = job_table(setting, table, scale)
@@ -173,11 +189,27 @@ def test_units_do_not_depend_on_limits() -> None:
 
 
 def test_floors_are_below_every_candidate() -> None:
-    """Tests the least cost and time that the scale is taken from."""
+    """Tests the least cost, time, energy and carbon that the scale is taken from."""
     setting, table = found()
-    usd, seconds = floor_of(setting)
-    assert 0 < usd < table.cost_usd.min()
-    assert 0 < seconds < table.duration_s.min()
+    floor = floor_of(setting)
+    assert 0 < floor.cost_usd[0] < table.cost_usd.min()
+    assert 0 < floor.duration_s[0] < table.duration_s.min()
+    assert 0 < floor.energy_kwh[0] < table.energy_kwh.min()
+    assert 0 < floor.carbon_kg[0] < table.carbon_kg.min()
+
+
+def test_carbon_that_is_not_known_ranks_last() -> None:
+    """Tests that such candidates stand above all others, in a later level only."""
+    far = {**H100, "region": "nowhere"}
+    setting, table, whole = made(A100, far, objective=["cost", "carbon"])
+    known = np.isfinite(table.carbon_kg)
+    assert known.any()
+    assert not known.all()
+    carbon = whole.quantities["carbon"]
+    assert carbon[~known].min() > carbon[known].max()
+    first, _ = found(A100, far, objective=["carbon", "cost"])
+    assert {option.offer.id for option in first.options} == {"a"}
+    assert len(setting.options) == 2
 
 
 def rows(constraints: dict[str, Any]) -> list[Any]:
@@ -205,6 +237,11 @@ def rows(constraints: dict[str, Any]) -> list[Any]:
         (
             {"budget": 100, "confidence": 0.8},
             [Bound("budget", "cost_at_confidence", upper=10_000)],
+        ),
+        ({"max_energy": "12.34 kWh"}, [Bound("energy", "energy", upper=123)]),
+        (
+            {"max_carbon": "3.1 kg", "confidence": 0.8},
+            [Bound("carbon", "carbon_at_confidence", upper=15)],
         ),
         (
             {"min_tokens_per_s": 1234.5},
@@ -272,6 +309,8 @@ def test_every_limit_at_once() -> None:
             {
                 "deadline": "9 days",
                 "budget": 9999,
+                "max_energy": "99 MWh",
+                "max_carbon": "99 t",
                 "min_tokens_per_s": 1,
                 "storage": {"min_read": "1 GB/s", "kinds": ["local_nvme"]},
                 "gpus": {"max": 64, "per_node": [8], "types": ["A100", "H100"]},
@@ -289,6 +328,8 @@ def test_every_limit_at_once() -> None:
         [
             "deadline",
             "budget",
+            "energy",
+            "carbon",
             "throughput",
             "storage",
             "storage",
@@ -313,10 +354,15 @@ def test_every_limit_at_once() -> None:
         ("cost", ["cost", "duration"]),
         ("time", ["duration", "cost"]),
         ({"cost": 1, "usd_per_day": 3}, ["objective", "cost", "duration"]),
+        ("energy", ["energy", "cost", "duration"]),
+        (["carbon"], ["carbon", "cost", "duration"]),
+        (["carbon", "time"], ["carbon", "duration", "cost"]),
+        (["time", "energy"], ["duration", "energy", "cost"]),
+        (["cost", "time", "carbon"], ["cost", "duration", "carbon"]),
     ],
 )
 def test_ties_are_broken_by_the_other(objective: Any, names: list[str]) -> None:
-    """Tests the levels of the three objectives."""
+    """Tests the levels of each objective, ties broken by cost, then time."""
     levels = model_table.objective_levels(job([A100], objective=objective))
     assert levels == tuple((Term(name),) for name in names)
 

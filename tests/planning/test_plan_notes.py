@@ -284,6 +284,7 @@ def test_every_kind_of_figure_has_a_source() -> None:
     """Tests that a plan says where each of its figures comes from, with dates."""
     plan = plan_of(**own(QUIET))
     kinds = "price gpu usable_memory server storage step_time memory model network"
+    kinds += " power pue grid"
     assert set(plan.provenance) == set(kinds.split())
     assert all(plan.provenance.values())
     assert plan.provenance["price"].startswith("stated in toy.yaml:")

@@ -27,6 +27,8 @@ from tests.planning.jobs import A100, H100, catalog, job
 EVERYTHING: dict[str, Any] = {
     "deadline": "9 days",
     "budget": 9999,
+    "max_energy": "9 MWh",
+    "max_carbon": "9 t",
     "min_tokens_per_s": 1000,
     "regions": ["sg"],
     "countries": ["SG"],
@@ -64,6 +66,8 @@ FIELDS_OF_RULE: dict[str, set[str]] = {
     "throughput": {"min_tokens_per_s"},
     "deadline": {"deadline_s"},
     "budget": {"budget_usd"},
+    "energy": {"max_energy_mwh"},
+    "carbon": {"max_carbon_t"},
     "stock": set(),
     "cluster": set(),
     "quota": set(),
@@ -147,6 +151,23 @@ def _offered(keys: Keys, **changes: Any) -> Keys:
 
 CASES: list[tuple[str, str, Keys]] = [
     ("parallelism", "layout", {"constraints": {"parallelism": {"dp": 3}}}),
+    ("energy", "constraints", {"constraints": {"max_energy": "9 kWh"}}),
+    ("energy", "constraints", {"constraints": {"max_energy": 0.01, "confidence": 0.9}}),
+    ("carbon", "constraints", {"constraints": {"max_carbon": "9 kg"}}),
+    ("carbon", "constraints", {"constraints": {"max_carbon": 0, "confidence": 0.8}}),
+    (
+        "carbon",
+        "catalog",
+        {
+            "offers": [{**A100, "region": "moon base"}],
+            "constraints": {"max_carbon": "9 t"},
+        },
+    ),
+    (
+        "carbon",
+        "catalog",
+        {"offers": [{**A100, "region": "moon base"}], "objective": "carbon"},
+    ),
     (
         "regions",
         "catalog",
@@ -442,6 +463,20 @@ def test_a_term_is_told_as_it_can_be_stated() -> None:
             "budget",
             {"constraints": {"budget": 20}},
             lambda keys, found: _with(keys, budget=found["needed_value"] - 1),
+        ),
+        (
+            "energy",
+            {"constraints": {"max_energy": "9 kWh"}},
+            lambda keys, found: _with(
+                keys, max_energy=f"{found['needed_value'] * 0.99:.9f} MWh"
+            ),
+        ),
+        (
+            "carbon",
+            {"constraints": {"max_carbon": "9 kg", "confidence": 0.9}},
+            lambda keys, found: _with(
+                keys, max_carbon=f"{found['needed_value'] * 0.99:.9f} t"
+            ),
         ),
         (
             "stock",

@@ -11,15 +11,26 @@ import pytest
 from tests.project.source import ROOT, module_name, python_files, tree_of
 
 LAYERS: list[set[str]] = [
-    {"dates", "errors", "field_texts", "files", "ranges", "units", "resources"},
+    {
+        "dates",
+        "errors",
+        "field_texts",
+        "files",
+        "quantity",
+        "ranges",
+        "resources",
+        "units",
+    },
     {"messages", "plan", "provenance", "yaml_source"},
     {"rules", "catalog", "scenario"},
     {"performance", "cost"},
     {
         "candidates",
         "catalog_view",
+        "energy",
         "hardware",
         "layout_space",
+        "objective",
         "options",
         "physics_inputs",
         "search",

@@ -203,9 +203,28 @@ def test_an_unproved_plan_without_bound_says_so() -> None:
 
 def test_bound_has_the_unit_of_the_objective() -> None:
     """Tests that a bound on time is shown as a time."""
-    proof = replace(OPTIMAL.proof, bound=28.25)
-    text = render(page(replace(OPTIMAL, objective="time", proof=proof)), width=80)
-    assert "28.2 days (gap 0%)" in line_of(text, "bound")
+    for unit, bound in (
+        ("days", "28.2 days"),
+        ("USD", "$28.25"),
+        ("MWh", "28.2 MWh"),
+        ("t CO2", "28.2 t CO2"),
+    ):
+        proof = replace(OPTIMAL.proof, bound=28.25, unit=unit)
+        text = render(page(replace(OPTIMAL, proof=proof)), width=80)
+        assert f"{bound} (gap 0%)" in line_of(text, "bound")
+
+
+def test_energy_and_carbon_are_shown() -> None:
+    """Tests both with what they follow from, and carbon that is not known."""
+    assert OPTIMAL.plan is not None
+    figures = {"energy_mwh": 53.2, "node_power_kw": 8.4, "pue": 1.58}
+    known = replace(OPTIMAL.plan, **figures, carbon_t=0.5, grid_gco2_per_kwh=380.0)
+    text = render(page(replace(OPTIMAL, plan=known)), width=80)
+    assert "53.2 MWh  8.4 kW a node × PUE 1.58" in line_of(text, "energy")
+    assert "500 kg CO2  380 g a kWh" in line_of(text, "carbon")
+    unknown = replace(OPTIMAL.plan, **figures)
+    text = render(page(replace(OPTIMAL, plan=unknown)), width=80)
+    assert "not known" in line_of(text, "carbon")
 
 
 def test_an_infeasible_answer_explains_itself() -> None:

@@ -222,10 +222,6 @@ def test_an_optimizer_that_the_framework_lacks(
             "expected a single value or keys and their values, not a list",
         ),
         ("model=[1]", "expected a single value or keys and their values, not a list"),
-        (
-            "objective=[cost]",
-            "expected a single value or keys and their values, not a list",
-        ),
     ],
 )
 def test_forms_are_told_in_our_own_words(override: str, message: str) -> None:

@@ -271,6 +271,10 @@ BROKEN: list[tuple[str, Callable[[Example], Example]]] = [
     ("deadline", _data(bytes_per_token=1e6)),
     ("budget", _user(budget_usd=100.0)),
     ("budget", _entry("offers", "", usd_per_node_hour=8.01)),
+    ("energy", _user(max_energy_mwh=0.5)),
+    ("energy", _entry("regions", "acme/east", pue=3.0)),
+    ("carbon", _user(max_carbon_t=0.5)),
+    ("carbon", _entry("regions", "acme/east", grid_gco2_per_kwh=3.0)),
     ("goodput", _entry("failure_rates", "ampere", per_gpu_hour=5.0)),
     ("goodput", _entry("failure_rates", "ampere", per_gpu_hour=1e-6)),
     ("goodput", _failures(gpu_mtbf_s=1e12)),
@@ -407,6 +411,8 @@ LIMITS: list[tuple[str, str, Callable[[Plan], float], float]] = [
     ("deadline", "deadline_s", lambda p: p.duration_days * 86_400, 1.0),
     ("budget", "budget_usd", lambda p: p.cost_usd, 1.0),
     ("throughput", "min_tokens_per_s", lambda p: p.tokens_per_s, -1.0),
+    ("energy", "max_energy_mwh", lambda p: p.energy_mwh or 0.0, 1.0),
+    ("carbon", "max_carbon_t", lambda p: p.carbon_t or 0.0, 1.0),
 ]
 
 

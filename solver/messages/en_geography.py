@@ -1,0 +1,22 @@
+"""The English texts about places, moved data, energy and carbon."""
+
+__all__ = ["GEOGRAPHY"]
+
+GEOGRAPHY = {
+    "headline.optimal.energy": "least energy, proved optimal",
+    "headline.optimal.carbon": "least carbon, proved optimal",
+    "section.energy": "Energy and carbon",
+    "row.energy": "energy",
+    "row.carbon": "carbon",
+    "value.power": "{power:,.3g} kW a node × PUE {pue:g}, an estimate",
+    "value.carbon": "{carbon} CO2",
+    "value.carbon.unknown": "not known: nothing is known of the grid",
+    "value.grid": "{grams:,.0f} g a kWh",
+    "provenance.pue": "PUE",
+    "rule.energy": "energy of the run",
+    "rule.carbon": "carbon of the run",
+    "why.energy": "The least energy possible is {needed} instead of {now}.",
+    "why.carbon": "The least carbon possible is {needed} instead of {now}.",
+    "relax.carbon.asked": "what is known",
+    "relax.carbon.unknown": "any: the grid of this offer is not known",
+}

@@ -194,8 +194,7 @@ def _least(rule_id: str, setting: Setting, table: CandidateTable) -> int:
         return int(np.lexsort((table.cost_usd, table.carbon_limit_kg))[0])
     if rule_id in ("stock", "cluster"):
         return int(np.lexsort((table.cost_usd, table.rented_nodes))[0])
-    ties = (table.duration_s, table.cost_usd, objective_values(setting, table))
-    return int(np.lexsort(ties)[0])
+    return int(best_first(setting, table)[0])
 
 
 def _explanation(

@@ -26,9 +26,7 @@ class Rule:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "memory", "peak memory fits the card", "constraints.memory_headroom", "physics"
-    ),
+    Rule("memory", "peak memory fits the card", "constraints.memory_headroom", "bound"),
     Rule(
         "divisibility",
         "the layout divides evenly",
@@ -41,7 +39,7 @@ RULES: tuple[Rule, ...] = (
         "precision",
         "the GPU computes in this precision",
         "workload.precision",
-        "physics",
+        "set",
     ),
     Rule("regions", "allowed regions", "constraints.regions", "set"),
     Rule("countries", "allowed countries", "constraints.countries", "set"),

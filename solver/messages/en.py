@@ -460,6 +460,7 @@ _WHY = {
     "why.throughput": "The most possible is {needed} tokens/s instead of {now}.",
     "relax.hours": "{hours:,.1f} hours",
     "relax.days": "{days:,.1f} days",
+    "relax.headroom": "{share:.1%} of it free",
     "relax.not": "not {names}",
     "relax.gb-per-s": "{rate:,.0f} GB/s a GPU inside the node",
     "relax.gbps": "{rate:,.0f} Gb/s a GPU",

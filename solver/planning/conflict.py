@@ -142,7 +142,10 @@ def _opened(
     if answer.table is None or not answer.complete:
         return None
     row = int(best_first(freed, answer.table)[0])
-    one = [Opening(rule_id, freed, answer.table, row) for rule_id in together]
+    one = [
+        Opening(rule_id, freed, answer.table, row, stated=setting.scenario)
+        for rule_id in together
+    ]
     changes = [describe(opening, setting.scenario) for opening in one]
     typed = [change.get("set") for change in changes]
     told = {

@@ -22,7 +22,7 @@ from solver.planning.relaxation_text import SHORT_DAYS, describe
 from solver.planning.relaxing import in_force, rejoined, without
 from solver.planning.single_job import best_of
 from solver.ranges import Range
-from solver.scenario.scenario import Objective
+from solver.scenario.scenario import Objective, Scenario
 from solver.search import limits_of, search
 from solver.setting import Setting
 from solver.units import DAY, HOUR, format_duration_s, format_usd
@@ -134,12 +134,13 @@ def lifted(
             yield {"constraint": rule_id, "binds": False}
             continue
         for found in _each_name(reached, better, rule_id, clock):
-            told = describe(_opening(found, rule_id), setting.scenario)
+            opening = _opening(setting.scenario, found, rule_id)
+            told = describe(opening, setting.scenario)
             yield {**_changed(told, rule_id), "binds": True, **saved(reached, found)}
 
 
-def _opening(found: Reached, rule_id: str) -> Opening:
-    return Opening(rule_id, found.setting, found.table, found.row)
+def _opening(asked: Scenario, found: Reached, rule_id: str) -> Opening:
+    return Opening(rule_id, found.setting, found.table, found.row, stated=asked)
 
 
 def _changed(told: Described, rule_id: str) -> Described:
@@ -189,7 +190,8 @@ def stepped(
         better = solved(step.setting, clock)
         if better is None or not gains(reached, better):
             continue
-        opened = describe(_opening(better, "stock"), reached.setting.scenario)["opens"]
+        asked = reached.setting.scenario
+        opened = describe(_opening(asked, better, "stock"), asked)["opens"]
         yield {
             "constraint": step.rule,
             "now": step.now,

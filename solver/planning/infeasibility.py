@@ -23,18 +23,19 @@ from solver.planning.by_name import SET_LABELS, best_first, best_of_each_name
 from solver.planning.clock import Clock
 from solver.planning.conflict import joint_relaxations, minimal_conflict
 from solver.planning.energy_relaxations import relaxed_limits
+from solver.planning.least_change import Solve, least_change
 from solver.planning.memory_miss import MemoryMiss, levers, nearest_memory_miss
 from solver.planning.opening import Opening, round_up
 from solver.planning.relaxation_text import (
     budget_needed_usd,
     deadline_needed_s,
     describe,
+    pace_needed,
 )
-from solver.planning.relaxing import LIFTED, in_force, rejoined, without
+from solver.planning.relaxing import LIFTED, RELAXABLE, in_force, rejoined, without
 from solver.planning.supply_relaxations import (
-    changed_failures,
     changed_offer,
-    changed_quotas,
+    changed_supply,
     is_possible,
     lead_left,
     quota_use,
@@ -119,10 +120,27 @@ def _open(setting: Setting, rule_id: str, clock: Clock) -> Opening | None:
         table = _solved(relaxed, clock, slack).table
     if table is None:
         return None
-    least = Opening(rule_id, relaxed, table, _least(rule_id, relaxed, table))
+    row = _least(rule_id, relaxed, table)
+    known = Opening(rule_id, relaxed, table, row, stated=setting.scenario)
+    least = least_change(known, _solver(setting, clock))
     if not is_possible(least):
         return None
     return replace(least, opened=_opened(setting, least, clock))
+
+
+def _solver(setting: Setting, clock: Clock) -> Solve:
+    """Solves scenarios with the catalog of a setting; None: no plan, or no time."""
+
+    def solve(
+        scenario: Scenario, slack: float
+    ) -> tuple[Setting, CandidateTable] | None:
+        joined = rejoined(setting, scenario)
+        answer = _solved(joined, clock, slack)
+        if answer.table is None or not answer.complete:
+            return None
+        return joined, answer.table
+
+    return solve
 
 
 def _opened(
@@ -135,16 +153,12 @@ def _opened(
         user = replace(user, deadline_s=deadline_needed_s(least))
     elif least.rule == "budget":
         user = replace(user, budget_usd=budget_needed_usd(least))
-    elif relaxed_limits(least, user) != user:
-        user = relaxed_limits(least, user)
-    elif offer is None and least.rule not in ("quota", "spares"):
+    elif least.rule == "throughput":
+        user = replace(user, min_tokens_per_s=pace_needed(least))
+    user = relaxed_limits(least, user)
+    scenario = changed_supply(least, replace(setting.scenario, constraints=user))
+    if offer is None and scenario == setting.scenario:
         return None
-    scenario = replace(
-        setting.scenario,
-        constraints=user,
-        quotas=changed_quotas(least),
-        failures=changed_failures(least),
-    )
     relaxed = rejoined(*_with_offer(setting, scenario, offer))
     table = _solved(relaxed, clock).table
     if table is None:
@@ -207,18 +221,30 @@ def _explanation(
     extra: tuple[dict[str, Any], ...] = (),
 ) -> Explanation:
     described = tuple(describe(o, setting.scenario) for o in found)
-    rules = in_force(setting)
-    conflict = minimal_conflict(setting, rules, {o.rule for o in found}, clock)
+    alone_rules = {o.rule for o in found}
+    rules = tuple(r for r in RELAXABLE if r in {*in_force(setting), *alone_rules})
+    conflict = minimal_conflict(setting, rules, alone_rules, clock)
     alone = bool(found) or any(lever["fits"] for lever in extra)
     return Explanation(
         kind=kind,
         summary=summary,
-        conflict=conflict,
+        conflict=_with_cause(_PHYSICS.get(kind), conflict),
         joint=() if alone else joint_relaxations(setting, rules, conflict, clock),
         relaxations=described + extra,
         nearest_miss=nearest_miss,
         counts=dict(setting.option_set.removed),
     )
+
+
+_PHYSICS = {"memory": "memory", "layout": "divisibility"}
+"""Kind of explanation to the physical rule that belongs to its conflict."""
+
+
+def _with_cause(cause: str | None, conflict: tuple[str, ...]) -> tuple[str, ...]:
+    """A conflict with its physical cause, which no one can give up."""
+    if cause is None or cause in conflict:
+        return conflict
+    return (cause, *conflict)
 
 
 def _catalog(setting: Setting, clock: Clock) -> Explanation:
@@ -250,12 +276,16 @@ def _memory(setting: Setting, miss: MemoryMiss, clock: Clock) -> Explanation:
     summary = sentence(
         "why.memory", need=miss.need_gib, usable=miss.allowed_gib, gpu=miss.gpu
     )
+    found = openings(setting, clock)
+    if "memory" not in in_force(setting) and miss.need_gib <= miss.usable_gib:
+        opening = _open(setting, "memory", clock)  # the headroom that is usual
+        found += [] if opening is None else [opening]
     return _explanation(
         setting,
         clock,
         "memory",
         summary,
-        openings(setting, clock),
+        found,
         miss.as_dict(),
         tuple(levers(setting, miss)),
     )
@@ -271,12 +301,16 @@ def _constraints(setting: Setting, clock: Clock) -> Explanation:
                 continue
             shown = {"now": told["now"], "needed": told["needed"]}
             texts.append(sentence(f"why.{opening.rule}", **shown))
-    miss = None
-    if not found:
-        miss = _without_bounds(setting, clock)
-        texts.append(_reachable(miss) if miss else _physical(setting, clock))
+    miss = None if found else _without_bounds(setting, clock)
+    cause = None
+    if miss is not None:
+        texts.append(_reachable(miss))
+    elif not texts:  # no deadline, budget or floor is what stands in the way
+        cause, why = _physical(setting, clock)
+        texts += [why] if cause or not found else []
     summary = " ".join([sentence("why.constraints"), *texts])
-    return _explanation(setting, clock, "constraints", summary, found, miss)
+    answer = _explanation(setting, clock, "constraints", summary, found, miss)
+    return replace(answer, conflict=_with_cause(cause, answer.conflict))
 
 
 def _unbounded(scenario: Scenario) -> Scenario:
@@ -311,17 +345,20 @@ def _reachable(miss: dict[str, Any]) -> str:
     )
 
 
-def _physical(setting: Setting, clock: Clock) -> str:
-    """What besides the user's limits leaves no candidate: hosts, drives or failures."""
+def _physical(setting: Setting, clock: Clock) -> tuple[str | None, str]:
+    """What besides the user's limits leaves no candidate, and the sentence for it.
+
+    Hosts, drives or failures; None where it is none of these.
+    """
     free = rejoined(setting, _unbounded(setting.scenario))
     answer = _solved(free, clock)
     if not answer.complete:
-        return sentence("why.no-time")
+        return None, sentence("why.no-time")
     dropped = answer.stats.dropped
-    if not dropped:
-        return sentence("why.sets")
+    if answer.table is not None or not dropped:
+        return None, sentence("why.sets")
     worst = max(dropped, key=lambda rule_id: dropped[rule_id])
-    return sentence(f"why.{worst}", **_PHYSICAL[worst](setting))
+    return worst, sentence(f"why.{worst}", **_PHYSICAL[worst](setting))
 
 
 def _host(setting: Setting) -> dict[str, float]:

@@ -12,6 +12,7 @@ import numpy as np
 from solver.candidates import CandidateTable
 from solver.errors import InputError
 from solver.options import Option
+from solver.scenario.scenario import Scenario
 from solver.setting import Setting
 from solver.yaml_source import load_plain
 
@@ -24,11 +25,19 @@ class Opening:
 
     rule: str
     setting: Setting
+    """Of the scenario without the requirement."""
     table: CandidateTable
     row: int
     """The candidate that needs least of what was left out."""
     opened: tuple[CandidateTable, int] | None = None
     """The best plan under the limit as it is printed; None: the same."""
+    stated: Scenario | None = None
+    """The scenario with the requirement; None where it does not matter."""
+
+    @property
+    def asked(self) -> Scenario:
+        """The scenario as it was asked."""
+        return self.setting.scenario if self.stated is None else self.stated
 
     @property
     def option(self) -> Option:

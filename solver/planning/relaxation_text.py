@@ -10,16 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from solver.messages import sentence
 from solver.options import network_gbps_per_gpu
 from solver.planning.energy_relaxations import ENERGY
+from solver.planning.least_change import HEADROOM_STEPS, pace
 from solver.planning.opening import Described, Opening, flow, round_down, round_up
 from solver.planning.supply_relaxations import SUPPLY
 from solver.ranges import Range
 from solver.scenario.scenario import Constraints, Scenario
-from solver.units import DAY, GB, HOUR, format_count, format_duration_s, format_usd
+from solver.units import DAY, GB, GIB, HOUR, format_count, format_duration_s, format_usd
 
 SHORT_DAYS = 3.0
 """Finishes sooner than this are told in hours."""
@@ -123,10 +122,13 @@ def _budget(opening: Opening, user: Constraints) -> Described:
     }
 
 
+def pace_needed(opening: Opening) -> float:
+    """The fastest training at the confidence asked, rounded down, tokens/s."""
+    return round_down(float(pace(opening.setting, opening.table)[opening.row]), 0)
+
+
 def _throughput(opening: Opening, user: Constraints) -> Described:
-    sigma = opening.table.sigma[opening.row]
-    pace = opening.table.tokens_per_s[opening.row] / np.exp(opening.setting.z * sigma)
-    needed = round_down(float(pace), 0)
+    needed = pace_needed(opening)
     return {
         "now": format_count(user.min_tokens_per_s or 0.0),
         "needed": format_count(needed),
@@ -310,7 +312,33 @@ def _storage(opening: Opening, user: Constraints) -> Described:
     return _floor_and_kinds("storage", floor, user.storage_kinds, opening.tier_kind)
 
 
+def _memory(opening: Opening, user: Constraints) -> Described:
+    usable = opening.option.gpu.usable_memory_gib * GIB
+    unused = 1.0 - float(opening.table.memory_bytes[opening.row]) / usable
+    needed = int(unused * HEADROOM_STEPS) / HEADROOM_STEPS
+    return {
+        "now": sentence("relax.headroom", share=user.memory_headroom),
+        "needed": sentence("relax.headroom", share=needed),
+        "now_value": user.memory_headroom,
+        "needed_value": needed,
+        "unit": "share",
+        "set": f"constraints.memory_headroom={needed:g}",
+    }
+
+
+def _precision(opening: Opening, _user: Constraints) -> Described:
+    needed = opening.setting.scenario.workload.precision
+    return {
+        "now": opening.asked.workload.precision,
+        "needed": needed,
+        "unit": "precision",
+        "set": f"workload.precision={needed}",
+    }
+
+
 _DESCRIBE: dict[str, Callable[[Opening, Constraints], Described]] = {
+    "memory": _memory,
+    "precision": _precision,
     "deadline": _deadline,
     "budget": _budget,
     "throughput": _throughput,

@@ -21,6 +21,7 @@ def _drop(**fields: object) -> Callable[[Constraints], Constraints]:
 
 
 _DROP: Mapping[str, Callable[[Constraints], Constraints]] = {
+    "memory": _drop(memory_headroom=0.0),
     "parallelism": _drop(parallelism={}, recompute=None),
     "regions": _drop(regions=None),
     "countries": _drop(countries=None),
@@ -40,7 +41,7 @@ _DROP: Mapping[str, Callable[[Constraints], Constraints]] = {
 LIFTED = ("cluster", "quota", "spares", "lead_time", "term")
 """Rules of what offers, quotas and failures state, left out all at once."""
 
-RELAXABLE: tuple[str, ...] = (*_DROP, "carbon", "stock", *LIFTED)
+RELAXABLE: tuple[str, ...] = (*_DROP, "precision", "carbon", "stock", *LIFTED)
 """Rule ids that a user can give up, in the order of RULES; physics is no such rule."""
 
 
@@ -52,15 +53,25 @@ def without(scenario: Scenario, rule_id: str) -> Scenario:
         return replace(scenario, lifted=scenario.lifted | {rule_id})
     if rule_id == "carbon":
         return without_carbon(scenario)
+    if rule_id == "precision":
+        other = usual_precision(scenario)
+        return replace(scenario, workload=replace(scenario.workload, precision=other))
     user = _DROP[rule_id](scenario.constraints)
     stated = user.stated | {"purchase"} if rule_id == "purchase" else user.stated
     return replace(scenario, constraints=replace(user, stated=stated))
+
+
+def usual_precision(scenario: Scenario) -> str:
+    """The precision that most GPUs compute in, other than the one asked."""
+    return "fp16" if scenario.workload.precision == "bf16" else "bf16"
 
 
 def in_force(setting: Setting) -> tuple[str, ...]:
     """Relaxable rules that limit a scenario at all."""
     user, supply = setting.scenario.constraints, setting.option_set.supply_rules
     limits: Mapping[str, bool] = {
+        "memory": "memory" in user.stated and user.memory_headroom > 0,
+        "precision": _lacking(setting),
         "parallelism": bool(user.parallelism) or user.recompute is not None,
         "regions": user.regions is not None,
         "countries": user.countries is not None,
@@ -88,3 +99,11 @@ def rejoined(setting: Setting, scenario: Scenario) -> Setting:
     own = replace(scenario, supply=replace(scenario.supply, with_catalog=True))
     joined = setting_of(own, setting.catalog, setting.store)
     return replace(joined, scenario=scenario)
+
+
+def _lacking(setting: Setting) -> bool:
+    """Whether the precision, asked or not, is what removed offers."""
+    if "precision" not in setting.option_set.removed:
+        return False
+    stated = "precision" in setting.scenario.constraints.stated
+    return stated or not setting.options

@@ -13,7 +13,7 @@ from solver.cost import billed_seconds, rent_usd
 from solver.messages import sentence
 from solver.performance.inputs import FloatArray, IntArray
 from solver.planning.opening import Described, Opening, flow
-from solver.scenario.scenario import Constraints, Failures, Quota, Scenario
+from solver.scenario.scenario import Constraints, Quota, Scenario
 from solver.setting import Setting
 from solver.units import DAY, HOUR
 
@@ -65,11 +65,11 @@ def _share(left: FloatArray, whole: FloatArray) -> FloatArray:
 def _stock(opening: Opening, _user: Constraints) -> Described:
     needed = int(opening.table.rented_nodes[opening.row])
     offer = opening.option.offer
-    assumed = offer.max_nodes is None and not offer.available and not offer.marketplace
-    typed = f"stock.unknown_nodes={needed}" if assumed else None
-    if offer.max_nodes is not None and not offer.available:
-        scenario = opening.setting.scenario
-        typed = own_override(scenario, offer, "max_nodes", f"{needed}")
+    typed: str | None = f"stock.unknown_nodes={needed}"
+    if not _is_assumed(offer):
+        changed = changed_offer(opening)
+        own = own_override(opening.asked, offer, "max_nodes", f"{needed}")
+        typed = own if changed else None
     return {
         "now": sentence("relax.stock.now"),
         "needed": sentence("relax.stock", nodes=needed, offer=offer.id),
@@ -77,6 +77,11 @@ def _stock(opening: Opening, _user: Constraints) -> Described:
         "unit": "nodes",
         "set": typed,
     }
+
+
+def _is_assumed(offer: Offer) -> bool:
+    """Whether the scenario says how many nodes the offer has."""
+    return offer.max_nodes is None and not offer.available and not offer.marketplace
 
 
 def _cluster(opening: Opening, _user: Constraints) -> Described:
@@ -117,7 +122,7 @@ def _broken_quotas(opening: Opening) -> dict[int, int]:
 
 def changed_quotas(opening: Opening) -> tuple[Quota, ...]:
     """The quotas as they would have to be."""
-    needed = _broken_quotas(opening) if opening.rule == "quota" else {}
+    needed = _broken_quotas(opening)
     return tuple(
         quota if place not in needed else _enlarged(quota, needed[place])
         for place, quota in enumerate(opening.setting.scenario.quotas)
@@ -235,12 +240,17 @@ def _spares(opening: Opening, _user: Constraints) -> Described:
     }
 
 
-def changed_failures(opening: Opening) -> Failures:
-    """The settings of failures, with spares as they would have to be."""
-    failures = opening.setting.scenario.failures
-    if opening.rule != "spares":
-        return failures
-    return replace(failures, spares=(int(opening.table.spares[opening.row]),))
+def changed_supply(opening: Opening, scenario: Scenario) -> Scenario:
+    """A scenario with quotas, spares or assumed stock as they would have to be."""
+    if opening.rule == "quota":
+        return replace(scenario, quotas=changed_quotas(opening))
+    if opening.rule == "spares":
+        spares = (int(opening.table.spares[opening.row]),)
+        return replace(scenario, failures=replace(scenario.failures, spares=spares))
+    if opening.rule == "stock" and _is_assumed(opening.option.offer):
+        nodes = int(opening.table.rented_nodes[opening.row])
+        return replace(scenario, stock_unknown_nodes=nodes)
+    return scenario
 
 
 def numbers_text(numbers: tuple[int, ...]) -> str:
@@ -271,6 +281,16 @@ def changed_offer(opening: Opening) -> Offer | None:
         "lead_time": lambda: ("lead_time_days", _lead_days(opening)),
         "term": lambda: ("min_term_hours", float(term_hours(opening))),
     }
+    counted = opening.option.offer
+    if (
+        opening.rule == "stock"
+        and counted.max_nodes is not None
+        and not counted.available
+    ):
+        needed["stock"] = lambda: (
+            "max_nodes",
+            int(opening.table.rented_nodes[opening.row]),
+        )
     if opening.rule not in needed:
         return None
     field, value = needed[opening.rule]()

@@ -39,6 +39,7 @@ EVERYTHING: dict[str, Any] = {
     "storage": {"min_read": "1 GB/s", "kinds": ["local_nvme"]},
     "purchase": ["on_demand"],
     "parallelism": {"tp": 1, "recompute": ["none"]},
+    "memory_headroom": 0.2,
 }
 
 LIMITED: dict[str, Any] = {
@@ -53,6 +54,8 @@ OWN: dict[str, Any] = {k: v for k, v in A100.items() if k != "usd_per_gpu_hour"}
 """Nodes that cost nothing."""
 
 FIELDS_OF_RULE: dict[str, set[str]] = {
+    "memory": {"memory_headroom"},
+    "precision": set(),
     "parallelism": {"parallelism", "recompute"},
     "regions": {"regions"},
     "countries": {"countries"},
@@ -109,7 +112,8 @@ def forced(scenario: Scenario) -> tuple[str, ...]:
 def test_a_rule_left_out_leaves_all_others(name: str) -> None:
     """Tests that exactly the fields of one rule are back at 'no limit'."""
     quota = {"quota": [{"provider": "a", "max_nodes": 3}]}
-    scenario = job([LIMITED, H100], EVERYTHING, stock=quota, failures={"spares": 1})
+    spares, work = {"spares": 1}, {"precision": "fp8"}
+    scenario = job([LIMITED, H100], EVERYTHING, work, stock=quota, failures=spares)
     assert set(forced(scenario)) == set(RELAXABLE)
     relaxed = without(scenario, name)
     changed = {
@@ -126,6 +130,9 @@ def test_a_rule_left_out_leaves_all_others(name: str) -> None:
     assert name not in forced(relaxed)
     assert set(forced(relaxed)) == set(RELAXABLE) - {name}
     assert relaxed.lifted == ({name} if name in LIFTED else set())
+    if name == "precision":
+        assert relaxed.workload.precision == "bf16"
+        relaxed = replace(relaxed, workload=scenario.workload)
     kept = {"constraints": scenario.constraints, "lifted": frozenset[str]()}
     assert replace(relaxed, **kept) == scenario
 
@@ -150,6 +157,17 @@ def _offered(keys: Keys, **changes: Any) -> Keys:
 
 
 CASES: list[tuple[str, str, Keys]] = [
+    (
+        "memory",
+        "memory",
+        {
+            "model": "llama-2-7b",
+            "offers": [{**A100, "max_nodes": 1}],
+            "workload": {"start": "checkpoint"},
+            "constraints": {"memory_headroom": 0.8},
+        },
+    ),
+    ("precision", "catalog", {"offers": [A100], "workload": {"precision": "nvfp4"}}),
     ("parallelism", "layout", {"constraints": {"parallelism": {"dp": 3}}}),
     ("energy", "constraints", {"constraints": {"max_energy": "9 kWh"}}),
     ("energy", "constraints", {"constraints": {"max_energy": 0.01, "confidence": 0.9}}),

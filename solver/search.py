@@ -101,7 +101,9 @@ class SearchResult:
 
 
 @dataclass
-class _Search:
+class Search:
+    """A search in progress: its limits, the best so far, and what it has kept."""
+
     setting: Setting
     limits: SearchLimits
     slack: float
@@ -151,15 +153,28 @@ class _Search:
         self.stats.out_of_memory += misfits
         if not fitting:
             return
-        key, possible = self._bounds(group, lattice)
+        self._within(index, lattice, fits)
+
+    def wanted(self, index: int) -> bool:
+        """Whether a hardware class may hold anything of interest."""
+        return self.class_bound(self.setting.classes[index]) <= self.ceiling
+
+    def _within(self, index: int, lattice: Lattice, fits: BoolArray) -> None:
+        """Evaluate those of the layouts that fit, (n,), that bounds let through."""
+        key, possible = self._bounds(self.setting.classes[index], lattice)
         rows = np.flatnonzero(fits & possible & (key <= self.ceiling))
-        self.stats.bounded += fitting - len(rows)
+        self.stats.bounded += int(fits.sum()) - len(rows)
         self._best_first(index, lattice, rows, key[rows])
 
     def _bounds(
         self, group: HardwareClass, lattice: Lattice
     ) -> tuple[FloatArray, BoolArray]:
         """Lower bound on the objective of each layout, and whether limits can hold."""
+        spent, possible = self.least(group, lattice)
+        return self._key(spent) * ROUNDING, possible
+
+    def least(self, group: HardwareClass, lattice: Lattice) -> tuple[Spent, BoolArray]:
+        """What each layout spends at least, and whether it can keep the limits."""
         setting, layouts = self.setting, lattice.layouts
         model = (setting.shape, setting.job, setting.framework, group.hardware)
         step = lattice.times(
@@ -187,7 +202,7 @@ class _Search:
             tokens = layouts.global_batch * setting.job.sequence_length
             floor = self.limits.min_tokens_per_s * step * factor * ROUNDING
             possible &= tokens >= floor
-        return self._key(spent) * ROUNDING, possible
+        return spent, possible
 
     def _best_first(
         self, index: int, lattice: Lattice, rows: IntArray, key: FloatArray
@@ -237,10 +252,14 @@ class _Search:
             tokens = layouts.global_batch * setting.job.sequence_length
             pace = tokens / seconds / np.exp(setting.z * sigma)
             good &= pace * LENIENCY >= self.limits.min_tokens_per_s
-        found = fastest_rows(found.take(np.flatnonzero(good)))
+        found = self.reduced(index, found.take(np.flatnonzero(good)))
         if not len(found.steps):
             return
         self._keep(evaluate(setting, index, found, self.stats.dropped))
+
+    def reduced(self, index: int, rows: Rows) -> Rows:
+        """Those of the rows of a hardware class that may be of interest."""
+        return fastest_rows(rows)
 
     def _keep(self, table: CandidateTable) -> None:
         self.stats.candidates += len(table)
@@ -403,28 +422,10 @@ def search(
     time_s
         Wall-clock seconds after which no more layouts are made or evaluated.
     """
-    work = _Search(setting, limits, slack)
-    bounds = [work.class_bound(group) for group in setting.classes]
-    able = [i for i, g in enumerate(setting.classes) if not work.hopeless(g)]
-    order = sorted(able, key=lambda i: (bounds[i], i))
-    left = list(order)
-    setting.space.end = None if time_s is None else time.monotonic() + time_s
-    try:
-        while left and bounds[left[0]] <= work.ceiling:
-            setting.space.check_time()
-            work.run_class(left[0], setting.classes[left[0]])
-            left.pop(0)
-            if progress is not None:
-                progress("layouts", 1.0 - len(left) / len(order))
-    except (KeyboardInterrupt, OutOfTimeError):
-        pass  # the class in hand counts as not evaluated
-    finally:
-        setting.space.end = None
-    work.stats.classes = len(order) - len(left)
-    open_bound = bounds[left[0]] if left else np.inf
+    work = Search(setting, limits, slack)
+    left, bounds = run(work, progress, time_s)
+    open_bound = min((bounds[i] for i in left), default=np.inf)
     complete = open_bound > work.ceiling or not left
-    if complete:
-        work.stats.classes_bounded = len(left) + len(bounds) - len(able)
     return SearchResult(
         _within(work),
         work.stats,
@@ -433,7 +434,40 @@ def search(
     )
 
 
-def _within(work: _Search) -> CandidateTable | None:
+def run(
+    work: Search,
+    progress: Callable[[str, float], None] | None,
+    time_s: float | None,
+) -> tuple[list[int], list[float]]:
+    """Evaluate the hardware classes of interest, in the order of their bounds.
+
+    Returns the classes that time left out, and the bounds of all.
+    """
+    setting = work.setting
+    bounds = [work.class_bound(group) for group in setting.classes]
+    able = [i for i, g in enumerate(setting.classes) if not work.hopeless(g)]
+    order = sorted(able, key=lambda i: (bounds[i], i))
+    left = list(order)
+    setting.space.end = None if time_s is None else time.monotonic() + time_s
+    try:
+        while left:
+            if work.wanted(left[0]):
+                setting.space.check_time()
+                work.run_class(left[0], setting.classes[left[0]])
+                work.stats.classes += 1
+            left.pop(0)
+            if progress is not None:
+                progress("layouts", 1.0 - len(left) / len(order))
+    except (KeyboardInterrupt, OutOfTimeError):
+        left = [i for i in left if work.wanted(i)]  # the one in hand is not evaluated
+    finally:
+        setting.space.end = None
+    if not left:
+        work.stats.classes_bounded = len(bounds) - work.stats.classes
+    return left, bounds
+
+
+def _within(work: Search) -> CandidateTable | None:
     if not work.parts:
         return None
     table = CandidateTable.concatenate(work.parts)

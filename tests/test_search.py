@@ -15,9 +15,9 @@ from solver.candidates import CandidateTable, objective_values
 from solver.layout_space import LatticeStore
 from solver.performance.step_time import lower_bound, step_time
 from solver.search import (
+    Search,
     SearchLimits,
     SearchResult,
-    _Search,
     ideal_bounds,
     least_rent,
     limits_of,
@@ -54,9 +54,9 @@ JOBS = st.fixed_dictionaries(
 OBJECTIVES = st.sampled_from(["cost", "time", {"cost": 1, "usd_per_day": 400}])
 
 
-def work_of(setting: Setting, limits: SearchLimits = NONE, slack: float = 0) -> _Search:
+def work_of(setting: Setting, limits: SearchLimits = NONE, slack: float = 0) -> Search:
     """The state of a search that has not begun."""
-    return _Search(setting, limits, slack)
+    return Search(setting, limits, slack)
 
 
 @settings(max_examples=15)

@@ -29,6 +29,7 @@ from solver.cli import (
     compare,
     estimate,
     explain,
+    pareto,
     scenarios,
     solve,
 )
@@ -62,6 +63,7 @@ app.command("solve", cls=PlainUsage)(solve.solve)
 app.command("estimate", cls=PlainUsage)(estimate.estimate)
 app.command("explain", cls=PlainUsage)(explain.explain)
 app.command("compare", cls=PlainUsage)(compare.compare)
+app.command("pareto", cls=PlainUsage)(pareto.pareto)
 app.command("accuracy", cls=PlainUsage)(accuracy.accuracy)
 app.add_typer(catalog.app, name="catalog")
 app.add_typer(scenarios.app, name="scenarios")

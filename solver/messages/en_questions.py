@@ -74,6 +74,51 @@ QUESTIONS = {
     "note.compare.method": (
         "The methods train different weights: the same tokens are not the same result."
     ),
+    "headline.pareto": (
+        "{points:,} {points:plan|plans} that no other betters in all that counts, "
+        "proved: from {cost} in {duration} to {fast_duration} for {fast_cost}"
+    ),
+    "headline.pareto.open": (
+        "{points:,} {points:plan|plans} found in the time limit, which others may "
+        "better: from {cost} in {duration} to {fast_duration} for {fast_cost}"
+    ),
+    "section.pareto": "The frontier, cheapest first",
+    "column.finish_in": "done in",
+    "column.day_saved": "a day saved",
+    "column.memory_headroom": "memory free",
+    "column.carbon": "CO2",
+    "column.knee": "",
+    "value.tonnes": "{tonnes} t",
+    "column.place": "place",
+    "value.knee": "knee",
+    "plot.pareto": "{scenario}: cost and time",
+    "plot.days": "days until done",
+    "plot.dollars": "USD",
+    "plot.memory_headroom": "memory free on the fullest GPU, %",
+    "plot.carbon": "CO2, tonnes",
+    "plot.knee": "knee: {cost}, {duration}",
+    "plot.deadline": "deadline",
+    "plot.budget": "budget",
+    "note.pareto.thinned": (
+        "{shown:,} of {points:,} points are shown, spread evenly, with both ends and "
+        "the knee; --csv and --json have all, --points N shows more."
+    ),
+    "note.pareto.saved": (
+        "A day saved: what a plan costs more than the one above, for each day that it "
+        "ends sooner."
+    ),
+    "note.pareto.knee": (
+        "The knee is the best compromise: with each figure scaled to 0 at its best and "
+        "1 at its worst on the frontier, the point with the least sum."
+    ),
+    "note.pareto.carbon": (
+        "CO2 is an estimate from the power of nodes and the average of the grid; "
+        "offers whose grid is not known are left out."
+    ),
+    "note.pareto.stock": (
+        "Stock is assumed where offers say nothing of it (stock.unknown_nodes), and "
+        "decides how far the frontier reaches."
+    ),
     "short.no-offer": "nothing in the catalog",
     "short.removed": (
         "{count:its only offer breaks|{count:,} of its offers break}: {title}"

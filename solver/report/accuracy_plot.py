@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from solver.errors import InputError, Issue
 from solver.messages import sentence
+from solver.report.pictures import check_picture, new_figure, save_picture
 
 if TYPE_CHECKING:
     from solver.accuracy.report import AccuracyReport
@@ -28,17 +29,7 @@ def draw_accuracy(report: AccuracyReport, path: Path) -> None:
     InputError
         Matplotlib is missing, nothing was measured, or the file cannot be written.
     """
-    if not path.suffix:  # matplotlib would write another file than the one named
-        message = "the picture cannot be written: its name has to end in .png or .svg"
-        raise InputError([Issue("file-unwritable", message, str(path))])
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        message = "drawing needs matplotlib: pip install 'gpuplan[plots]'"
-        raise InputError([Issue("bad-usage", message, "--plot")]) from None
-    mpl.use("Agg")
-    from matplotlib.figure import Figure
-
+    check_picture(path)
     panels = [
         (metric, rows)
         for metric in _METRICS
@@ -47,18 +38,14 @@ def draw_accuracy(report: AccuracyReport, path: Path) -> None:
     if not panels:
         message = "no good row has a measurement to draw"
         raise InputError([Issue("missing-key", message, "--plot")])
-    figure = Figure(figsize=(6 * len(panels), 5.5), layout="constrained")
+    figure = new_figure(6 * len(panels), 5.5)
     drawn = sorted({o.labels["framework"] for _, rows in panels for o in rows})
     colours = {name: f"C{number % 10}" for number, name in enumerate(drawn)}
     for number, (metric, rows) in enumerate(panels, start=1):
         axes = figure.add_subplot(1, len(panels), number)
         _draw(axes, rows, colours)
         axes.set_title(sentence(f"metric.{metric}"))
-    try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        message = f"the picture cannot be written: {error}"
-        raise InputError([Issue("file-unwritable", message, str(path))]) from None
+    save_picture(figure, path)
 
 
 def _is_drawn(outcome: Outcome, metric: str) -> bool:

@@ -45,6 +45,8 @@ PLAN_COLUMNS = (
     "duration_days",
     "finish",
     "memory_headroom",
+    "energy_mwh",
+    "carbon_t",
     *_OF_PLAN,
     *_OF_LAYOUT,
 )
@@ -60,6 +62,8 @@ def plan_cells(plan: Plan | None) -> dict[str, Any]:
         "duration_days": plan.duration_days,
         "finish": plan.finish,
         "memory_headroom": plan.memory_headroom,
+        "energy_mwh": plan.energy_mwh,
+        "carbon_t": plan.carbon_t,
         **{name: getattr(plan, name) for name in _OF_PLAN},
         **{name: getattr(plan.layout, name) for name in _OF_LAYOUT},
     }

@@ -26,6 +26,7 @@ LAYERS: list[set[str]] = [
     {"performance", "cost"},
     {
         "candidates",
+        "frontier",
         "catalog_view",
         "energy",
         "hardware",

@@ -1,0 +1,129 @@
+"""``gpuplan pareto``: what a shorter run costs, exactly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from solver.cli.inputs import (
+    AsJson,
+    CatalogFolders,
+    OfferTables,
+    OnlyThese,
+    Overrides,
+    Quiet,
+    ScenarioName,
+    read_inputs,
+)
+from solver.cli.outputs import CsvFile, check_csv, check_writable, write_csv
+from solver.cli.solve import STATUS
+from solver.cli.terminal import standard_output, write, write_page
+from solver.errors import InputError, Issue, nearest, shown
+
+if TYPE_CHECKING:
+    from solver.frontier import Third
+    from solver.planning.pareto import Frontier
+
+__all__ = ["pareto"]
+
+THIRDS: tuple[Third, ...] = ("memory_headroom", "carbon")
+
+ThirdFigure = Annotated[
+    str | None,
+    typer.Option(
+        "--third",
+        metavar="FIGURE",
+        show_default=False,
+        help="Let a third figure count as well: memory_headroom or carbon.",
+    ),
+]
+Points = Annotated[
+    int,
+    typer.Option(
+        "--points",
+        metavar="N",
+        min=3,
+        help="Show at most N points, evenly; CSV, JSON and picture have all.",
+    ),
+]
+Plot = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        show_default=False,
+        help="Draw the frontier (.png, .svg, .pdf); needs matplotlib.",
+    ),
+]
+
+
+def pareto(
+    scenario: ScenarioName,
+    third: ThirdFigure = None,
+    points: Points = 20,
+    plot: Plot = None,
+    catalog: CatalogFolders = None,
+    overrides: Overrides = None,
+    offers: OfferTables = None,
+    only: OnlyThese = False,
+    csv: CsvFile = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> int:
+    """Show what a shorter run costs: every plan that no other betters in cost and time.
+
+    The frontier is exact within the constraints of the scenario: under each point's
+    cost nothing ends sooner. Of each point the servers and the layout are told, and
+    what a day saved costs; the knee is marked. The objective plays no part.
+    """
+    check_csv(csv, as_json=as_json)
+    if plot is not None:
+        from solver.report.pictures import check_picture
+
+        check_picture(plot)
+        check_writable(plot, "--plot")
+    faults = _faults_of(third)
+    try:
+        job, entries = read_inputs(
+            scenario, catalog, overrides, offers=offers, only=only
+        )
+    except InputError as error:
+        raise InputError([*faults, *error.issues]) from None
+    if faults:
+        raise InputError(faults)
+    from solver.cli.progress import ProgressLine
+    from solver.planning.pareto import pareto as frontier_of
+
+    counted = next((name for name in THIRDS if name == third), None)
+    with ProgressLine(wanted=not quiet) as line:
+        found = frontier_of(job, entries, third=counted, progress=line.update)
+    _print(found, csv, points, as_json=as_json)
+    if plot is not None and found.points:
+        from solver.report.pareto_plot import draw_frontier
+
+        draw_frontier(found, plot)
+    return STATUS[found.status]
+
+
+def _faults_of(third: str | None) -> list[Issue]:
+    """Return what is wrong with ``--third``."""
+    if third is None or third in THIRDS:
+        return []
+    message = f"expected one of {', '.join(THIRDS)}, not {shown(third)}"
+    return [Issue("bad-usage", message, "--third", hint=nearest(third, THIRDS))]
+
+
+def _print(found: Frontier, csv: str | None, points: int, *, as_json: bool) -> None:
+    """Print a frontier as the user wants it."""
+    from solver.report.pareto_rows import frontier_as_csv, pareto_page
+
+    if write_csv(csv, lambda: frontier_as_csv(found)):
+        return
+    if as_json:
+        from solver.report.as_json import fields_as_json
+
+        write(fields_as_json(found.as_dict()))
+    else:
+        write_page(pareto_page(found, standard_output().width, points))

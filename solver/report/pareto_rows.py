@@ -1,0 +1,184 @@
+"""The page and the table of ``gpuplan pareto``."""
+
+from __future__ import annotations
+
+from solver.frontier import Third
+from solver.messages import sentence
+from solver.plan import Plan
+from solver.planning.pareto import Frontier, Point
+from solver.report.explanation_rows import explanation_parts
+from solver.report.figures import (
+    Grid,
+    Page,
+    Row,
+    Section,
+    duration_text,
+    number,
+    percent,
+    region_text,
+    servers_text,
+)
+from solver.report.plan_cells import (
+    PLAN_COLUMNS,
+    layout_text,
+    plan_cells,
+    plans_as_csv,
+)
+from solver.units import format_usd
+
+__all__ = ["frontier_as_csv", "pareto_page", "thinned"]
+
+WIDE = 112
+"""Columns of a terminal from which servers, place and layout have one each."""
+
+
+def pareto_page(frontier: Frontier, width: int, most: int) -> Page:
+    """Return a frontier as a page.
+
+    Parameters
+    ----------
+    frontier
+        What to show.
+    width
+        Columns of the terminal.
+    most
+        Most points to show; both ends and the knee are among them.
+    """
+    if not frontier.points:
+        return _none(frontier)
+    shown = thinned(frontier.points, most)
+    notes = []
+    if len(shown) < len(frontier.points):
+        counts = {"shown": len(shown), "points": len(frontier.points)}
+        notes.append(sentence("note.pareto.thinned", **counts))
+    if frontier.third is None:
+        notes.append(sentence("note.pareto.saved"))
+    if any(point.knee for point in frontier.points):
+        notes.append(sentence("note.pareto.knee"))
+    if frontier.third == "carbon":
+        notes.append(sentence("note.pareto.carbon"))
+    if any(not point.plan.stock_known for point in shown):
+        notes.append(sentence("note.pareto.stock"))
+    section = Section("section.notes", tuple(Row("", note) for note in notes))
+    parts = (_grid(frontier, shown, width), section)
+    return Page(_headline(frontier), True, parts)
+
+
+def _none(frontier: Frontier) -> Page:
+    """Return the page of a scenario without any plan."""
+    why = frontier.explanation
+    if why is None:
+        return Page(sentence("headline.unknown"), False, ())
+    headline = f"{sentence('headline.infeasible')}: {why.summary}"
+    return Page(headline, False, tuple(explanation_parts(why)))
+
+
+def _headline(frontier: Frontier) -> str:
+    """Return the ends of the frontier, in one sentence."""
+    proved = frontier.status == "optimal"
+    plans = [point.plan for point in frontier.points]
+    cheapest = min(plans, key=lambda plan: (plan.cost_usd, plan.duration_days))
+    soonest = min(plans, key=lambda plan: (plan.duration_days, plan.cost_usd))
+    return sentence(
+        "headline.pareto" if proved else "headline.pareto.open",
+        points=len(plans),
+        cost=format_usd(cheapest.cost_usd),
+        duration=duration_text(cheapest.duration_days),
+        fast_cost=format_usd(soonest.cost_usd),
+        fast_duration=duration_text(soonest.duration_days),
+    )
+
+
+def thinned(points: tuple[Point, ...], most: int) -> tuple[Point, ...]:
+    """Return at most ``most`` of the points, spread evenly: the ends and the knee too.
+
+    Of three points at least, where there are so many, for these three are always shown.
+    """
+    if len(points) <= most:
+        return points
+    last = len(points) - 1
+    kept = {round(place * last / (most - 1)) for place in range(most)}
+    knee = next((i for i, point in enumerate(points) if point.knee), None)
+    if knee is not None and knee not in kept:
+        inner = kept - {0, last}
+        kept -= {min(inner, key=lambda i: (abs(i - knee), i))}
+        kept |= {knee}
+    return tuple(points[i] for i in sorted(kept))
+
+
+def _grid(frontier: Frontier, shown: tuple[Point, ...], width: int) -> Grid:
+    """Return the points as rows, cheapest first."""
+    third = frontier.third
+    names = ["column.cost", "column.finish_in"]
+    names += ["column.day_saved"] if third is None else [f"column.{third}"]
+    names += ["column.knee"]
+    wide = width >= WIDE
+    names += (
+        ["column.servers", "column.place", "column.layout"] if wide else ["column.plan"]
+    )
+    rows, above = [], None
+    for point in shown:
+        plan = point.plan
+        what = _what(plan, above)
+        if not wide:
+            what = [f"{what[0]}\n{what[1]} · {what[2]}"]
+        figure = _saved(plan, above) if third is None else _third(plan, third)
+        rows.append(
+            (
+                format_usd(plan.cost_usd),
+                duration_text(plan.duration_days),
+                figure,
+                sentence("value.knee") if point.knee else "",
+                *what,
+            )
+        )
+        above = plan
+    heads = tuple(sentence(name) for name in names)
+    return Grid("section.pareto", heads, tuple(rows), right=(0, 1, 2))
+
+
+def _third(plan: Plan, third: Third) -> str:
+    """Return the third figure of a plan."""
+    if third == "memory_headroom":
+        return percent(plan.memory_headroom)
+    return sentence("value.tonnes", tonnes=number(plan.carbon_t or 0.0))
+
+
+def _what(plan: Plan, above: Plan | None) -> list[str]:
+    """Return servers, place and layout; the storage where nothing else differs."""
+    what = _bare(plan)
+    if above is not None and what == _bare(above) and plan.storage:
+        what[2] = f"{what[2]} · {plan.storage}"
+    return what
+
+
+def _bare(plan: Plan) -> list[str]:
+    """Return servers, place and layout."""
+    return [
+        servers_text(plan.nodes, plan.gpus_per_node, plan.gpu),
+        f"{plan.provider} {region_text(plan.region)}",
+        layout_text(plan.layout),
+    ]
+
+
+def _saved(plan: Plan, above: Plan | None) -> str:
+    """Return what each day saved costs against the row above."""
+    if above is None:
+        return ""
+    days = above.duration_days - plan.duration_days
+    usd = (plan.cost_usd - above.cost_usd) / days
+    return format_usd(usd, 0 if usd >= 100 else 2)
+
+
+def frontier_as_csv(frontier: Frontier) -> str:
+    """Return all points as a table for a spreadsheet."""
+    columns = ("knee", "usd_per_day_saved", *PLAN_COLUMNS)
+    rows = (
+        {
+            "knee": point.knee,
+            "usd_per_day_saved": point.usd_per_day_saved,
+            **plan_cells(point.plan),
+        }
+        for point in frontier.points
+    )
+    return plans_as_csv(columns, rows)

@@ -25,6 +25,7 @@ import typer
 
 from solver.cli import (
     accuracy,
+    alternatives,
     catalog,
     compare,
     estimate,
@@ -64,6 +65,7 @@ app.command("estimate", cls=PlainUsage)(estimate.estimate)
 app.command("explain", cls=PlainUsage)(explain.explain)
 app.command("compare", cls=PlainUsage)(compare.compare)
 app.command("pareto", cls=PlainUsage)(pareto.pareto)
+app.command("alternatives", cls=PlainUsage)(alternatives.alternatives)
 app.command("accuracy", cls=PlainUsage)(accuracy.accuracy)
 app.add_typer(catalog.app, name="catalog")
 app.add_typer(scenarios.app, name="scenarios")

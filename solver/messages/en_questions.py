@@ -119,6 +119,54 @@ QUESTIONS = {
         "Stock is assumed where offers say nothing of it (stock.unknown_nodes), and "
         "decides how far the frontier reaches."
     ),
+    "section.choices": "What else would do",
+    "column.gains": "gains",
+    "column.loses": "loses",
+    "value.nothing": "nothing",
+    "alternative.network": "other network",
+    "objective.cost": "cost",
+    "objective.time": "time",
+    "objective.carbon": "CO2",
+    "objective.energy": "energy",
+    "objective.weighted": "the weighted sum",
+    "change.with-share": "{told} ({share})",
+    "change.cost_usd.more": "{figure} dearer",
+    "change.cost_usd.less": "{figure} cheaper",
+    "change.duration_days.more": "{figure} later",
+    "change.duration_days.less": "{figure} sooner",
+    "change.gpus.more": "{figure:,} more {figure:GPU|GPUs}",
+    "change.gpus.less": "{figure:,} fewer {figure:GPU|GPUs}",
+    "change.memory_headroom.more": "{figure} points more memory free",
+    "change.memory_headroom.less": "{figure} points less memory free",
+    "change.stock_left_nodes.more": "{figure:,} more {figure:node|nodes} left in stock",
+    "change.stock_left_nodes.less": (
+        "{figure:,} fewer {figure:node|nodes} left in stock"
+    ),
+    "change.interruptions_per_month.more": "{figure} interruptions more a month",
+    "change.interruptions_per_month.less": "{figure} interruptions fewer a month",
+    "change.carbon_t.more": "{figure} t more CO2",
+    "change.carbon_t.less": "{figure} t less CO2",
+    "note.choices.within": (
+        "Shown are plans that take at most {within} more of the objective, the best of "
+        "each kind; all keep the constraints of the scenario."
+    ),
+    "note.choices.none": (
+        "With {kind} there is no plan within the constraints; 'compare --by "
+        "{dimension}' says why."
+    ),
+    "note.choices.not-free": (
+        "With {kind} nothing is that near: only the best plan takes nothing."
+    ),
+    "note.choices.nearest": (
+        "With {kind} nothing is that near: the nearest takes {more} more ({what})."
+    ),
+    "note.choices.no-time": (
+        "The time limit came before it was known how far other kinds are."
+    ),
+    "note.choices.stock": (
+        "What is left in stock is assumed where offers say nothing of it "
+        "(stock.unknown_nodes)."
+    ),
     "short.no-offer": "nothing in the catalog",
     "short.removed": (
         "{count:its only offer breaks|{count:,} of its offers break}: {title}"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from solver.candidates import CandidateTable, objective_values
-from solver.options import Option, OptionSet
-from solver.performance.inputs import BoolArray
+from solver.options import OptionSet
+from solver.performance.inputs import BoolArray, IntArray
 from solver.plan import Alternative, Plan
 from solver.planning.build_plan import build_plan
+from solver.planning.dimensions import DIMENSIONS
 from solver.ranges import Range
 from solver.search import limits_of, search
 from solver.setting import Setting
@@ -25,12 +26,8 @@ WELL_DIVIDED = 32
 WORTH_SAYING = 0.002
 """Least relative saving for which another batch is worth a line."""
 
-KINDS: tuple[tuple[str, Callable[[Option], str]], ...] = (
-    ("gpu", lambda o: o.gpu.id),
-    ("provider", lambda o: o.offer.provider),
-    ("region", lambda o: o.offer.region),
-    ("purchase", lambda o: o.offer.purchase),
-)
+KINDS = ("gpu", "provider", "region", "purchase")
+"""Dimensions in which a runner-up may differ."""
 
 
 def runners_up(
@@ -41,12 +38,10 @@ def runners_up(
         return ()
     values = objective_values(setting, table)
     found: dict[int, str] = {}
-    for kind, differs in _differences(setting, table, best):
-        rows = np.flatnonzero(differs)
-        if not len(rows):
-            continue
-        order = np.lexsort((table.duration_s[rows], table.cost_usd[rows], values[rows]))
-        found.setdefault(int(rows[order[0]]), kind)
+    for kind, differs in differences(setting, table, best, KINDS):
+        rows = best_first(setting, table, differs)
+        if len(rows):
+            found.setdefault(int(rows[0]), kind)
     chosen = sorted(found, key=lambda row: (values[row], row))[:most]
     others = [
         _alternative(found[row], build_plan(setting, table, row), plan)
@@ -65,12 +60,25 @@ def _alternative(kind: str, other: Plan, plan: Plan) -> Alternative:
     )
 
 
-def _differences(
-    setting: Setting, table: CandidateTable, best: int
+def best_first(setting: Setting, table: CandidateTable, wanted: BoolArray) -> IntArray:
+    """Rows of the candidates ``wanted``, (n,), best objective first, (m,)."""
+    rows = np.flatnonzero(wanted)
+    values = objective_values(setting, table)[rows]
+    order = np.lexsort((table.duration_s[rows], table.cost_usd[rows], values))
+    return np.asarray(rows[order], dtype=np.int64)
+
+
+def differences(
+    setting: Setting, table: CandidateTable, best: int, dimensions: Iterable[str]
 ) -> Iterator[tuple[str, BoolArray]]:
-    """Each kind of difference with the candidates that have it, (n,)."""
+    """Each kind of difference to row ``best`` with the candidates that have it, (n,).
+
+    Another value of each of ``dimensions``; and the same offer in another size, with
+    other spares or from another day on.
+    """
     chosen = setting.options[int(table.option[best])]
-    for kind, label in KINDS:
+    for kind in dimensions:
+        label = DIMENSIONS[kind].label
         other = np.array([label(o) != label(chosen) for o in setting.options])
         yield kind, other[table.option]
     yield "size", _other_size(setting, table, best)

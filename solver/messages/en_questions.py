@@ -29,6 +29,8 @@ QUESTIONS = {
     "column.servers": "servers",
     "column.layout": "layout",
     "column.stock": "of the stock",
+    "column.usd_more": "costs",
+    "column.days_more": "takes",
     "column.causes": "by cause, added up",
     "column.why_not": "why",
     "value.best": "best",
@@ -36,6 +38,7 @@ QUESTIONS = {
     "value.finish.narrow": "{days}\n{day}",
     "value.stock_used.known": "{nodes:,} of {stock:,} {stock:node|nodes}",
     "value.stock_used.assumed": "{nodes:,} of {stock:,} {stock:node|nodes} (?)",
+    "value.same": "same",
     "value.no_difference": "none",
     "cause.price": "price of a GPU-hour",
     "cause.computing": "computing",
@@ -88,6 +91,7 @@ QUESTIONS = {
     "column.memory_headroom": "memory free",
     "column.carbon": "CO2",
     "column.knee": "",
+    "value.mwh": "{mwh} MWh",
     "value.tonnes": "{tonnes} t",
     "column.place": "place",
     "value.knee": "knee",
@@ -179,6 +183,12 @@ QUESTIONS = {
     "short.deadline": "soonest {needed} instead of {now}",
     "short.budget": "cheapest {needed} instead of {now}",
     "short.throughput": "fastest {needed} tokens/s instead of {now}",
+    "short.energy": "least {needed} instead of {now}",
+    "short.carbon": "least CO2 {needed} instead of {now}",
+    "short.energy.within": "within the other limits the least is {needed}, not {now}",
+    "short.carbon.within": (
+        "within the other limits the least CO2 is {needed}, not {now}"
+    ),
     "short.deadline.within": (
         "within the other limits the soonest is {needed}, not {now}"
     ),

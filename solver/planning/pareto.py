@@ -19,6 +19,7 @@ from solver.performance.inputs import FloatArray, IntArray
 from solver.plan import Explanation, Plan, Status
 from solver.planning.build_plan import build_plan
 from solver.planning.single_job import certify, floor_of
+from solver.scenario.scenario import Objective
 from solver.search import limits_of
 from solver.setting import Setting, setting_of
 
@@ -117,7 +118,9 @@ def pareto(
         Called with a label and the fraction done.
     """
     started = time.perf_counter()
-    setting = setting_of(scenario, catalog)
+    # an objective of carbon would leave out offers whose grid is not known
+    free = replace(scenario, objective=Objective("cost"))
+    setting = setting_of(free, catalog)
     limits = scenario.limits.time_s
     found = search_frontier(setting, limits_of(scenario), third, progress, limits)
     rows = np.empty(0, dtype=np.int64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -24,14 +24,20 @@ from solver.planning.opening import Opening
 from solver.planning.relaxation_text import describe
 from solver.planning.relaxing import without
 from solver.rules import rule
-from solver.scenario.scenario import Objective, Scenario
+from solver.scenario.scenario import Aim, Objective, Scenario
 from solver.search import LENIENCY, SearchResult, ideal_bounds, limits_of, search
 from solver.setting import HardwareClass, Setting
 
 Dropped = Iterable[tuple[Option, tuple[str, ...]]]
 
-BOUNDS = ("deadline", "throughput", "budget")
-"""Limits on what a plan takes, in the order in which they are told."""
+BOUNDS: Mapping[str, Aim] = {
+    "deadline": "time",
+    "throughput": "time",
+    "budget": "cost",
+    "energy": "energy",
+    "carbon": "carbon",
+}
+"""Limits on what a plan takes, in the order of telling, and what each is least of."""
 
 
 def not_offered(dropped: Dropped) -> tuple[Message, ...]:
@@ -87,6 +93,8 @@ def _limits(setting: Setting, end: float) -> tuple[Message, ...]:
         "deadline": user.deadline_s,
         "throughput": user.min_tokens_per_s,
         "budget": user.budget_usd,
+        "energy": user.max_energy_mwh,
+        "carbon": user.max_carbon_t,
     }
     stated = [name for name in BOUNDS if limits[name] is not None]
     free = _solved(setting, "deadline", BOUNDS, end)
@@ -141,8 +149,8 @@ def _solved(
     scenario: Scenario = setting.scenario
     for name in left_out:
         scenario = without(scenario, name)
-    objective = Objective("cost" if limit == "budget" else "time")
-    free = replace(setting, scenario=replace(scenario, objective=objective))
+    scenario = replace(scenario, objective=Objective(BOUNDS[limit]))
+    free = replace(setting, scenario=scenario)
     found = search(free, limits_of(free.scenario), 0.0, time_s=left_s)
     if not found.complete:
         raise OutOfTimeError
@@ -153,8 +161,14 @@ def _told(
     message_id: str, setting: Setting, limit: str, table: CandidateTable
 ) -> Message:
     """How far the nearest candidate is from a limit."""
-    key = table.cost_limit_usd if limit == "budget" else table.duration_limit_s
-    nearest = Opening(limit, setting, table, int(np.argmin(key)))
+    figures = {
+        "cost": table.cost_limit_usd,
+        "time": table.duration_limit_s,
+        "energy": table.energy_limit_kwh,
+        "carbon": table.carbon_limit_kg,
+    }
+    least = int(np.argmin(figures[BOUNDS[limit]]))
+    nearest = Opening(limit, setting, table, least)
     told = describe(nearest, setting.scenario)
     return Message.of(message_id, now=told["now"], needed=told["needed"])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from solver.errors import InternalError
 from solver.messages import sentence
@@ -15,6 +15,7 @@ from solver.report.figures import (
     Section,
     duration_text,
     label,
+    number,
     servers_text,
 )
 from solver.report.plan_cells import (
@@ -128,18 +129,35 @@ def _to_best(comparison: Comparison, row: ComparedRow) -> str:
     """Return what a row has more of what is minimised than the best one."""
     if row is comparison.best:
         return sentence("value.best")
+    best = comparison.best
+    if best is None or best.plan is None:
+        return sentence("value.unknown")
+    ours, theirs = _known(row), best.plan
     if comparison.objective == "time":
-        parts = comparison.time_difference(row) or {}
-        return change_text(sum(parts.values()), days=True)
-    parts = comparison.cost_difference(row) or {}
-    return change_text(sum(parts.values()), days=False)
+        return change_text(ours.duration_days - theirs.duration_days, duration_text)
+    if comparison.objective == "carbon":
+        return change_text((ours.carbon_t or 0.0) - (theirs.carbon_t or 0.0), _tonnes)
+    if comparison.objective == "energy":
+        more = (ours.energy_mwh or 0.0) - (theirs.energy_mwh or 0.0)
+        return change_text(more, _megawatt_hours)
+    return change_text(ours.cost_usd - theirs.cost_usd, _usd)
 
 
-def change_text(change: float, *, days: bool) -> str:
-    """Return a difference with its sign, in days or dollars."""
-    sign = "-" if change < 0 else "+"
-    size = abs(change)
-    return f"{sign}{duration_text(size) if days else _usd(size)}"
+def _tonnes(tonnes: float) -> str:
+    """Return CO2 as differences show it."""
+    return sentence("value.tonnes", tonnes=number(tonnes))
+
+
+def _megawatt_hours(mwh: float) -> str:
+    """Return energy as differences show it."""
+    return sentence("value.mwh", mwh=number(mwh))
+
+
+def change_text(change: float, text: Callable[[float], str]) -> str:
+    """Return a difference with its sign; ``text`` makes one of its size."""
+    if not change:
+        return sentence("value.same")
+    return f"{'-' if change < 0 else '+'}{text(abs(change))}"
 
 
 def _usd(usd: float) -> str:
@@ -159,24 +177,26 @@ def causes_text(parts: Mapping[str, float], *, days: bool = False) -> str:
     least = _TELLING * abs(ordered[0][1])
     told = [i for i in ordered if abs(i[1]) >= least][:_MOST_CAUSES]
     other = sum(value for _, value in ordered[len(told) :])
-    texts = [f"{label('cause', k)} {change_text(v, days=days)}" for k, v in told]
+    text = duration_text if days else _usd
+    texts = [f"{label('cause', k)} {change_text(v, text)}" for k, v in told]
     if len(ordered) > len(told):
-        texts.append(f"{label('cause', 'other')} {change_text(other, days=days)}")
+        texts.append(f"{label('cause', 'other')} {change_text(other, text)}")
     return " · ".join(texts)
 
 
 def _differences(comparison: Comparison, rows: tuple[ComparedRow, ...]) -> Grid:
     """Return what makes the difference of each row to the best one."""
-    cells = []
+    cells, days = [], comparison.objective == "time"
     for row in rows:
         if row is comparison.best:
             continue
-        if comparison.objective == "time":
-            causes = causes_text(comparison.time_difference(row) or {}, days=True)
-        else:
-            causes = causes_text(comparison.cost_difference(row) or {})
-        cells.append((row.value, _to_best(comparison, row), causes))
-    heads = ("column.to_best", "column.causes")
+        if days:
+            parts = comparison.time_difference(row) or {}
+        else:  # of carbon and energy, too, it is told what they cost
+            parts = comparison.cost_difference(row) or {}
+        total = change_text(sum(parts.values()), duration_text if days else _usd)
+        cells.append((row.value, total, causes_text(parts, days=days)))
+    heads = ("column.days_more" if days else "column.usd_more", "column.causes")
     columns = (label("dimension", comparison.by), *map(sentence, heads))
     return Grid("section.differences", columns, tuple(cells), right=(1,))
 

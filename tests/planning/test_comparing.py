@@ -61,8 +61,8 @@ def plan_of(row: ComparedRow) -> Plan:
 
 
 @pytest.mark.parametrize("by", ["gpu", "provider", "region", "country", "purchase"])
-@pytest.mark.parametrize("objective", ["cost", "time"])
-def test_rows_equal_separate_solves(by: str, objective: str) -> None:
+@pytest.mark.parametrize("objective", ["cost", "time", "carbon", ["energy", "time"]])
+def test_rows_equal_separate_solves(by: str, objective: Any) -> None:
     """Tests each row against a solve with that value alone, plan for plan."""
     scenario = job(MANY, {"deadline": "2 days"}, objective=objective)
     found = compare(scenario, catalog(), by)
@@ -120,6 +120,17 @@ def test_best_first_and_marked() -> None:
     fastest = compared(objective="time")
     days = [plan_of(row).duration_days for row in fastest.rows]
     assert days == sorted(days)
+
+
+def test_sorted_by_every_objective() -> None:
+    """Tests that what is minimised rises down the rows, level by level."""
+    for objective, name in (("carbon", "carbon_t"), (["energy", "time"], "energy_mwh")):
+        found = compared(objective=objective)
+        values = [getattr(plan_of(row), name) for row in found.rows]
+        assert values == sorted(values)
+        whole = plan_job(job(MANY, objective=objective), catalog(), alternatives=0)
+        assert found.best is not None
+        assert found.best.plan == whole.plan
 
 
 def test_networks_and_nodes_without_one() -> None:

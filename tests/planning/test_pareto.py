@@ -60,7 +60,7 @@ def test_limits_cut_the_frontier() -> None:
     middle = whole[len(whole) // 2]
     budget = of_job(constraints={"budget": middle.cost_usd})
     assert placeless(budget) == whole[: len(whole) // 2 + 1]
-    hours = f"{middle.duration_days * 24:.6f} hours"
+    hours = f"{middle.duration_days * 24 + 1e-6:.6f} hours"
     deadline = of_job(constraints={"deadline": hours})
     assert placeless(deadline) == whole[len(whole) // 2 :]
     assert deadline.deadline_days == pytest.approx(middle.duration_days)
@@ -69,8 +69,15 @@ def test_limits_cut_the_frontier() -> None:
 def test_the_objective_plays_no_part() -> None:
     """Tests that the same points come whatever is minimised."""
     plans = [p.plan for p in of_job().points]
-    for objective in ("time", {"cost": 1, "usd_per_day": 100}):
+    for objective in ("time", ["carbon", "cost"], {"cost": 1, "usd_per_day": 100}):
         assert [p.plan for p in of_job(objective=objective).points] == plans
+
+
+def test_carbon_as_the_aim_leaves_no_offer_out() -> None:
+    """Tests that offers on unknown grids are points unless carbon counts."""
+    nowhere = {**A100, "name": "x", "region": "somewhere", "usd_per_gpu_hour": 0.5}
+    found = of_job(offers=[A100, nowhere], objective="carbon")
+    assert {point.plan.offer for point in found.points} == {"x"}
 
 
 def test_a_third_figure_adds_points() -> None:

@@ -76,6 +76,24 @@ def test_pace() -> None:
     assert told.values["now"] == "900M"
 
 
+def test_energy() -> None:
+    """Tests that the least energy opens a plan and a little less does not."""
+    told = reasons(constraints={"max_energy": "1 kWh"})["short.energy"]
+    mwh = float(re.match(r"[\d.]+", told.values["needed"])[0])  # type: ignore[index]
+    unit = told.values["needed"].split()[1]
+    assert status(constraints={"max_energy": f"{mwh} {unit}"}) == "optimal"
+    assert status(constraints={"max_energy": f"{mwh * 0.97} {unit}"}) == "infeasible"
+
+
+def test_carbon() -> None:
+    """Tests that the least CO2 opens a plan and a little less does not."""
+    told = reasons(constraints={"max_carbon": "1 kg"})["short.carbon"]
+    tonnes = float(re.match(r"[\d.]+", told.values["needed"])[0])  # type: ignore[index]
+    unit = told.values["needed"].split()[1]
+    assert status(constraints={"max_carbon": f"{tonnes} {unit}"}) == "optimal"
+    assert status(constraints={"max_carbon": f"{tonnes * 0.97} {unit}"}) == "infeasible"
+
+
 def test_stock() -> None:
     """Tests that fewer nodes than told keep the deadline with no stock at all."""
     one = {**A100, "max_nodes": 1}

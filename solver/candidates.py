@@ -16,6 +16,7 @@ import numpy as np
 from solver import objective
 from solver.cost import billed_seconds, rent_usd, storage_usd
 from solver.energy import carbon_kg
+from solver.geography import Around, around
 from solver.performance.checkpoints import checkpoint_writer_nodes
 from solver.performance.inputs import FloatArray, Hardware, IntArray, Layouts
 from solver.performance.reliability import Goodput, expected_run
@@ -27,7 +28,7 @@ from solver.performance.storage_io import (
     transfer_s,
 )
 from solver.setting import HardwareClass, OptionArrays, Setting
-from solver.units import HOUR
+from solver.units import GB, HOUR
 
 CHECKPOINTS_KEPT = 2
 """The one being written and the last good one."""
@@ -93,6 +94,8 @@ class CandidateTable:
     compute_usd: FloatArray
     storage_usd: FloatArray
     egress_usd: FloatArray
+    serving_usd: FloatArray
+    """Price of copying the weights to where they serve."""
     cost_usd: FloatArray
     cost_limit_usd: FloatArray
     """Cost at the confidence asked: what the budget is held against."""
@@ -325,15 +328,14 @@ def _run(
 
 def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
     arrays, rows, goodput = setting.arrays.take(run.option), run.rows, run.goodput
-    overheads = setting.scenario.overheads
-    fixed = overheads.setup_s
-    waiting = fixed + overheads.queue_s + arrays.wait_s
-    active = goodput.expected_s
-    bill = _Bill(setting, arrays, run.tier, rows.layouts, run.spares, rows.writer_nodes)
+    beside = around(setting, run.option, run.tier)
+    fixed, active = beside.paid_s, goodput.expected_s
+    bill = _Bill(
+        setting, arrays, beside, run.tier, rows.layouts, run.spares, rows.writer_nodes
+    )
     billed = billed_seconds(active, fixed, arrays.unit_s, rows.sigma, arrays.term_s)
-    stored = fixed + overheads.queue_s  # nothing is stored before nodes are there
-    compute, store = bill.parts(billed, stored + active)
-    cost = compute + store + arrays.egress_usd
+    compute, store = bill.parts(billed, active)
+    cost = compute + store + arrays.egress_usd + arrays.serving_usd
     late = late_s(active, goodput.variance_s2, rows.sigma, setting.z)
     kwh = (rows.layouts.nodes + run.spares) * arrays.site_kw / HOUR
     energy, most_energy = kwh * (fixed + active), kwh * (fixed + late)
@@ -356,12 +358,13 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
         replacement_s=goodput.replacement_s,
         interval_s=goodput.interval_s,
         failure_variance_s2=goodput.variance_s2,
-        duration_s=waiting + active,
-        duration_limit_s=waiting + late,
+        duration_s=beside.all_s + active,
+        duration_limit_s=beside.all_s + late,
         billed_s=billed,
         compute_usd=compute,
         storage_usd=store,
         egress_usd=arrays.egress_usd,
+        serving_usd=arrays.serving_usd,
         cost_usd=cost,
         cost_limit_usd=cost if setting.z == 0.0 else bill.of_finish(late),
         read_bytes_per_s=run.read_bytes_per_s,
@@ -397,19 +400,19 @@ def at_quantile(
 ) -> tuple[FloatArray, FloatArray]:
     """Duration (s) and bill (USD) at the standard normal quantile ``z``, (n,) each."""
     arrays, layouts = setting.arrays.take(table.option), table.layouts
-    overheads = setting.scenario.overheads
-    waiting = overheads.setup_s + overheads.queue_s + arrays.wait_s
-    active = table.duration_s - waiting
+    beside = around(setting, table.option, table.tier)
+    active = table.duration_s - beside.all_s
     late = late_s(active, table.failure_variance_s2, table.sigma, z)
     writers = checkpoint_writer_nodes(layouts)
-    bill = _Bill(setting, arrays, table.tier, layouts, table.spares, writers)
-    return waiting + late, bill.of_finish(late)
+    bill = _Bill(setting, arrays, beside, table.tier, layouts, table.spares, writers)
+    return beside.all_s + late, bill.of_finish(late)
 
 
 @dataclass(frozen=True)
 class _Bill:
     setting: Setting
     arrays: OptionArrays
+    beside: Around
     tier: IntArray
     layouts: Layouts
     spares: IntArray
@@ -417,24 +420,29 @@ class _Bill:
 
     def of_finish(self, active_s: FloatArray) -> FloatArray:
         """Bill of a run that takes so long, not an expectation, dollars, (n,)."""
-        overheads, arrays = self.setting.scenario.overheads, self.arrays
-        sure, fixed = np.zeros(len(active_s)), overheads.setup_s
+        arrays, sure = self.arrays, np.zeros(len(active_s))
+        fixed = self.beside.paid_s
         billed = billed_seconds(active_s, fixed, arrays.unit_s, sure, arrays.term_s)
-        compute, store = self.parts(billed, fixed + overheads.queue_s + active_s)
-        return compute + store + arrays.egress_usd
+        compute, store = self.parts(billed, active_s)
+        return compute + store + arrays.egress_usd + arrays.serving_usd
 
     def parts(
-        self, billed_s: FloatArray, duration_s: FloatArray
+        self, billed_s: FloatArray, active_s: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Rent of all nodes and of the storage of those that train, dollars."""
+        """Rent of all nodes, and what the storage of those that train costs, dollars.
+
+        Of a tier for rare access every byte that is read costs, too.
+        """
         setting, nodes = self.setting, self.layouts.nodes
         tiers = setting.storage
         need = stored_bytes(setting, self.tier, nodes, self.writer_nodes)
         need = need * np.where(tiers.local[self.tier] > 0, nodes, 1)
         rented = nodes + self.spares
         compute = rent_usd(rented, self.arrays.usd_per_node_hour, billed_s)
-        price = tiers.usd_per_gb_month[self.tier]
-        return compute, storage_usd(price, need, tiers.min_bytes[self.tier], duration_s)
+        price, least = tiers.usd_per_gb_month[self.tier], tiers.min_bytes[self.tier]
+        rent = storage_usd(price, need, least, self.beside.stored_s + active_s)
+        reading = tiers.usd_per_gb_read[self.tier] * (setting.bytes_read / GB)
+        return compute, rent + reading
 
 
 def objective_values(setting: Setting, table: CandidateTable) -> FloatArray:

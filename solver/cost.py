@@ -33,7 +33,7 @@ def _normal_quantiles(count: int) -> FloatArray:
 
 def billed_seconds(
     active_s: FloatArray,
-    fixed_s: float,
+    fixed_s: FloatArray | float,
     unit_s: FloatArray,
     sigma: FloatArray,
     term_s: FloatArray | float = 0.0,
@@ -45,7 +45,7 @@ def billed_seconds(
     active_s
         Expected seconds of work (training, failures, checkpoints), (n,).
     fixed_s
-        Seconds that carry no uncertainty (set-up).
+        Seconds that carry no uncertainty (set-up, copies), (n,).
     unit_s
         Length of a billing unit, (n,); 0 for billing to the second.
     sigma
@@ -67,6 +67,7 @@ def billed_seconds(
     and is never below ``max(term, fixed + active)``, as Jensen's inequality has it.
     """
     exact = np.asarray(active_s + fixed_s, dtype=np.float64)
+    fixed = np.broadcast_to(np.asarray(fixed_s, dtype=np.float64), exact.shape)
     terms = np.broadcast_to(np.asarray(term_s, dtype=np.float64), exact.shape)
     uneven = np.flatnonzero((unit_s > 0) | (terms > 0))
     if not len(uneven):
@@ -79,7 +80,7 @@ def billed_seconds(
     active = np.where(by_unit, active, active / mean)
     total = np.zeros(len(uneven))
     for z in quantiles:
-        run = fixed_s + active * np.exp(spread * z)
+        run = fixed[uneven] + active * np.exp(spread * z)
         # 1e-9: a finish that is a whole number of units must not pay one more.
         units = np.maximum(np.ceil(run / whole - 1e-9), 1.0)
         total += np.maximum(np.where(by_unit, units * whole, run), terms[uneven])

@@ -12,9 +12,17 @@ from solver.cost import FloatArray, weighted_usd
 from solver.units import DAY
 
 if TYPE_CHECKING:
+    from solver.plan import Plan
     from solver.scenario.scenario import Objective
 
-__all__ = ["SHOWN", "Spending", "Spent", "level_values", "objective_values"]
+__all__ = [
+    "SHOWN",
+    "Spending",
+    "Spent",
+    "level_values",
+    "objective_values",
+    "plan_values",
+]
 
 KG_PER_TONNE = 1000.0
 
@@ -56,6 +64,19 @@ class Spent:
     duration_s: FloatArray
     energy_kwh: FloatArray
     carbon_kg: FloatArray
+
+
+def plan_values(objective: Objective, plan: Plan) -> tuple[float, ...]:
+    """Each level of the objective of a plan, in turn; unknown carbon is infinite."""
+    energy, carbon = plan.energy_mwh or 0.0, plan.carbon_t
+    spent = Spent(
+        np.array([plan.cost_usd]),
+        np.array([plan.duration_days * DAY]),
+        np.array([energy * KG_PER_TONNE]),
+        np.array([np.inf if carbon is None else carbon * KG_PER_TONNE]),
+    )
+    levels = objective.levels
+    return tuple(float(level_values(objective, one, spent)[0]) for one in levels)
 
 
 def objective_values(objective: Objective, spent: Spending) -> FloatArray:

@@ -156,6 +156,7 @@ SET_RULES: Mapping[str, Callable[[Option, Scenario], bool]] = {
     "precision": lambda o, s: precision_supported(o.gpu, s.workload.precision),
     "regions": lambda o, s: _in(o.offer.region, s.constraints.regions),
     "countries": lambda o, s: _in(o.country, s.constraints.countries),
+    "residency": lambda o, s: _in(o.country, s.data.residency),
     "providers": lambda o, s: _in(o.offer.provider, s.constraints.providers),
     "gpu_types": _gpu_allowed,
     "gpus": lambda o, s: s.constraints.gpus_per_node.allows(o.server.gpus_per_node),

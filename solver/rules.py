@@ -43,6 +43,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("regions", "allowed regions", "constraints.regions", "set"),
     Rule("countries", "allowed countries", "constraints.countries", "set"),
+    Rule("residency", "where the data may lie", "data.residency", "set"),
     Rule("providers", "allowed providers", "constraints.providers", "set"),
     Rule("gpu_types", "allowed GPU types", "constraints.gpus", "set"),
     Rule("gpus", "number of GPUs", "constraints.gpus", "bound"),

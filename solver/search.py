@@ -306,7 +306,7 @@ def least_rent(
 def soonest_s(setting: Setting, group: HardwareClass, nodes: IntArray) -> FloatArray:
     """Seconds until any offer has so many nodes, at least, (n,)."""
     arrays = setting.arrays.take(group.options)
-    return least_where_enough(arrays.wait_s, arrays.max_nodes, nodes)
+    return least_where_enough(arrays.around_s, arrays.max_nodes, nodes)
 
 
 def ideal_finish_s(
@@ -319,7 +319,7 @@ def ideal_finish_s(
     _, training_s = ideal_bounds(setting, group)
     arrays, overheads = setting.arrays.take(group.options), setting.scenario.overheads
     active = training_s * group.max_nodes / arrays.max_nodes * spread_factor
-    soonest = float((arrays.wait_s + active).min())
+    soonest = float((arrays.around_s + active).min())
     return soonest + overheads.setup_s + overheads.queue_s
 
 

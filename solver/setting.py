@@ -7,7 +7,7 @@ Options and storage tiers become struct-of-arrays here, so that thousands of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from statistics import NormalDist
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solver.catalog.egress import egress_usd
 from solver.catalog.supply import (
     LOCAL_KINDS,
     interruptions_per_node_hour,
     merged_catalog,
 )
 from solver.cost import UNIT_S
+from solver.geography import data_usd, serving_s, serving_usd, transfer_s
 from solver.hardware import hardware_of
 from solver.layout_space import LatticeStore, LayoutSpace, NodeKind, NodeLimits
 from solver.options import Option, OptionSet, gather_options
@@ -70,6 +70,12 @@ class OptionArrays:
     """Interruptions a node and second (spot)."""
     egress_usd: FloatArray
     """Price of bringing the data set there, once."""
+    serving_usd: FloatArray
+    """Price of copying the weights from there to where they serve."""
+    transfer_s: FloatArray
+    """Seconds of copying the data set there."""
+    serving_s: FloatArray
+    """Seconds of copying the weights from there."""
     wait_s: FloatArray
     """Seconds until the nodes can be used."""
     term_s: FloatArray
@@ -80,6 +86,11 @@ class OptionArrays:
     """Power of a node and of what cools it."""
     kg_per_kwh: FloatArray
     """CO2 of the grid; inf where it is not known."""
+
+    @property
+    def around_s(self) -> FloatArray:
+        """Seconds of waits and copies, whatever the storage, at least, (m,)."""
+        return np.maximum(self.wait_s, self.transfer_s) + self.serving_s
 
     def take(self, rows: IntArray) -> OptionArrays:
         """The options at ``rows``."""
@@ -93,6 +104,7 @@ class StorageArrays:
     """Figures of the storage tiers in use, (t,)."""
 
     usd_per_gb_month: FloatArray
+    usd_per_gb_read: FloatArray
     read_per_node: FloatArray
     write_per_node: FloatArray
     aggregate_read: FloatArray
@@ -237,6 +249,12 @@ class Setting:
         def column(values: list[float], kind: Any = np.float64) -> Any:
             return np.array(values, dtype=kind)
 
+        regions = {o.offer.region for o in options}
+
+        def by_region(figure: Callable[[str], float]) -> FloatArray:
+            known = {region: figure(region) for region in regions}
+            return np.array([known[o.offer.region] for o in options])
+
         mtbf_s = self.scenario.failures.gpu_mtbf_s
         rates = [failure_rates(self.catalog, o, mtbf_s) for o in options]
         return OptionArrays(
@@ -250,14 +268,12 @@ class Setting:
             unit_s=column([UNIT_S[o.offer.billing_unit] for o in options]),
             gpu_rate=column([gpu for gpu, _ in rates]),
             node_rate=column([node for _, node in rates]),
-            egress_usd=column(
-                [
-                    egress_usd(
-                        self.catalog, data.location, o.offer.region, data.size_bytes
-                    )
-                    for o in options
-                ]
+            egress_usd=by_region(lambda r: data_usd(self.catalog, data, r)),
+            serving_usd=by_region(
+                lambda r: serving_usd(self.scenario, self.catalog, self.shape, r)
             ),
+            transfer_s=by_region(lambda r: transfer_s(data, r)),
+            serving_s=by_region(lambda r: serving_s(self.scenario, self.shape, r)),
             wait_s=column([o.wait_s for o in options]),
             term_s=column([o.term_s for o in options]),
             host_bytes=column(
@@ -335,6 +351,7 @@ def storage_arrays(tiers: tuple[StorageTier, ...]) -> StorageArrays:
     rows = [
         (
             t.usd_per_gb_month or 0.0,
+            t.usd_per_gb_retrieved or 0.0,
             t.read_gb_per_s_per_node * GB,
             t.write_gb_per_s_per_node * GB,
             rate(t.aggregate_read_gb_per_s, GB),

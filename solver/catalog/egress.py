@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ if TYPE_CHECKING:
     from solver.catalog.load import Catalog
     from solver.catalog.schema import EgressPrice
 
-__all__ = ["egress_steps", "egress_usd"]
+__all__ = ["copies_usd", "egress_steps", "egress_usd", "unpriced"]
 
 
 def egress_steps(
@@ -75,32 +76,58 @@ def _literals(pattern: str) -> int:
     return len(pattern) - pattern.count("*")
 
 
-def egress_usd(
-    catalog: Catalog, origin: str | None, destination: str, size_bytes: float
+def copies_usd(
+    catalog: Catalog,
+    origin: str | None,
+    destinations: Iterable[str],
+    size_bytes: float,
 ) -> float:
-    """Return the price of copying data once from one region to another, dollars.
+    """Return the price of copying data once to each of several regions, dollars.
 
     Parameters
     ----------
     origin
         Region id where the data lies; None: it comes with the job.
-    destination
-        Region id of the nodes.
+    destinations
+        Region ids; copies of one price add up in its steps of volume.
     size_bytes
-        Bytes moved; a GB of egress is 1e9 bytes.
+        Bytes of one copy; a GB of egress is 1e9 bytes.
 
     Notes
     -----
-    Steps of volume are those of one month. A price that the catalog does not know
-    counts as 0; `egress_steps` tells whether it knows one.
+    Steps of volume, and what is free, are those of one month. A price that the catalog
+    does not know counts as 0; `unpriced` tells where.
     """
-    if origin is None or origin == destination:
+    if origin is None:
         return 0.0
-    gigabytes, usd = size_bytes / 1e9, 0.0
-    steps = egress_steps(catalog, origin, destination)
-    free = steps[0].free_gb_per_month if steps else 0.0
+    volumes: dict[tuple[EgressPrice, ...], float] = {}
+    for destination in dict.fromkeys(destinations):
+        if destination != origin:
+            steps = egress_steps(catalog, origin, destination)
+            volumes[steps] = volumes.get(steps, 0.0) + size_bytes / 1e9
+    return sum(_stepped_usd(steps, gb) for steps, gb in volumes.items())
+
+
+def _stepped_usd(steps: tuple[EgressPrice, ...], gigabytes: float) -> float:
+    """Return the price of a volume by its steps, dollars."""
+    usd, free = 0.0, steps[0].free_gb_per_month if steps else 0.0
     for step in steps:
         upper = gigabytes if step.to_gb is None else min(gigabytes, step.to_gb)
         volume = max(0.0, upper - max(step.from_gb, free))
         usd += volume * (step.usd_per_gb or 0.0)
     return usd
+
+
+def egress_usd(
+    catalog: Catalog, origin: str | None, destination: str, size_bytes: float
+) -> float:
+    """Return the price of copying data once from one region to another, dollars."""
+    return copies_usd(catalog, origin, [destination], size_bytes)
+
+
+def unpriced(catalog: Catalog, origin: str, destination: str) -> bool:
+    """Return whether the price of a copy between two regions is not known."""
+    if origin == destination:
+        return False
+    steps = egress_steps(catalog, origin, destination)
+    return not steps or any(step.usd_per_gb is None for step in steps)

@@ -223,7 +223,8 @@ class StorageTier(SourcedByField):
     usd_per_1000_writes: Annotated[float, Bounds(0, 1e3, "USD per 1,000")] | None = None
     """The same of requests that write."""
     usd_per_gb_retrieved: bounds.UsdPerGb | None = None
-    """Price of reading from a class for rare access; plans do not count it."""
+    """Price of reading from a class for rare access: in a plan for each byte of
+    training data, and for the data set where it lies in such a class."""
     max_iops: Annotated[float, Bounds(1, 1e9, "operations a second")] | None = None
     """Most operations a second of a volume or drive."""
     read_gb_per_s_per_node: bounds.NodeRate

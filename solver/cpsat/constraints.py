@@ -67,6 +67,11 @@ def add_countries(variables: Variables, job: int, requirement: Requirement) -> R
     return _add(variables, job, requirement, ("country",))
 
 
+def add_residency(variables: Variables, job: int, requirement: Requirement) -> Rows:
+    """``sum(country=v for v in which the data may lie) == 1``."""
+    return _add(variables, job, requirement, ("country",))
+
+
 def add_providers(variables: Variables, job: int, requirement: Requirement) -> Rows:
     """``sum(provider=v for allowed v) == 1``."""
     return _add(variables, job, requirement, ("provider",))
@@ -230,6 +235,7 @@ ADD_RULE: dict[str, AddRule] = {
     "parallelism": add_parallel_degrees,
     "regions": add_regions,
     "countries": add_countries,
+    "residency": add_residency,
     "providers": add_providers,
     "gpu_types": add_gpu_types,
     "gpus": add_gpu_numbers,

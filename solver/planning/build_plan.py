@@ -13,6 +13,7 @@ import numpy as np
 
 from solver.candidates import CandidateTable, at_quantile
 from solver.energy import grid_of, node_power_kw, site_pue
+from solver.geography import around
 from solver.performance.efficiency import attained
 from solver.performance.inputs import RECOMPUTE, Hardware, Layouts
 from solver.performance.memory import peak_memory
@@ -81,6 +82,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
             "compute": float(one.compute_usd[0]),
             "storage": float(one.storage_usd[0]),
             "egress": float(one.egress_usd[0]),
+            "serving": float(one.serving_usd[0]),
         },
         checkpoint_gb=setting.checkpoint_bytes / GB,
         usd_per_gpu_hour=option.usd_per_node_hour / server.gpus_per_node,
@@ -127,8 +129,8 @@ def _bare_region(region_id: str) -> str:
 
 def _goodput(setting: Setting, one: CandidateTable) -> float:
     """Training over the time from the first node's hour to the finish."""
-    waiting = setting.scenario.overheads.queue_s + setting.arrays.wait_s[one.option]
-    return float(one.training_s[0] / (one.duration_s - waiting)[0])
+    held_s = one.duration_s - around(setting, one.option, one.tier).unpaid_s
+    return float(one.training_s[0] / held_s[0])
 
 
 def _interval_s(one: CandidateTable) -> float | None:
@@ -184,6 +186,10 @@ def memory_gib(
 
 
 def _duration_parts(setting: Setting, one: CandidateTable) -> dict[str, float]:
+    option = int(one.option[0])
+    wait_s = float(setting.arrays.wait_s[option])
+    transfer_s = float(setting.arrays.transfer_s[option])
+    local = setting.storage.local[one.tier[0]] > 0
     seconds = {
         "training": one.training_s[0],
         "data_stall": one.stall_s[0],
@@ -193,7 +199,9 @@ def _duration_parts(setting: Setting, one: CandidateTable) -> dict[str, float]:
         "replacement": one.replacement_s[0],
         "setup": setting.scenario.overheads.setup_s,
         "queue": setting.scenario.overheads.queue_s,
-        "delivery": setting.arrays.wait_s[one.option[0]],
+        "delivery": wait_s,
+        "transfer": transfer_s if local else max(0.0, transfer_s - wait_s),
+        "serving": float(setting.arrays.serving_s[option]),
     }
     return {name: float(value / DAY) for name, value in seconds.items()}
 

@@ -21,6 +21,7 @@ SHOWN_NAMES = 3
 SET_LABELS: Mapping[str, Callable[[Option], str | None]] = {
     "regions": lambda option: option.offer.region,
     "countries": lambda option: option.country,
+    "residency": lambda option: option.country,
     "providers": lambda option: option.offer.provider,
     "gpu_types": lambda option: option.gpu.id,
     "purchase": lambda option: option.offer.purchase,

@@ -7,15 +7,12 @@ once for all rows.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from solver.errors import Issue
-from solver.objective import Spent, level_values
+from solver.objective import plan_values
 from solver.options import Option, broken_rules
 from solver.plan import Message, Plan, Status
 from solver.planning.build_plan import build_plan
@@ -26,7 +23,6 @@ from solver.planning.relaxing import without
 from solver.planning.shortfall import not_offered, shortfall
 from solver.planning.single_job import best_of, certify
 from solver.setting import Setting, narrowed, setting_of
-from solver.units import DAY
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
@@ -293,17 +289,7 @@ def _sorted(rows: Iterable[ComparedRow], scenario: Scenario) -> tuple[ComparedRo
         plan = row.plan
         if plan is None:
             return (1, row.status != "unknown", row.value)
-        values = _levels(scenario, plan)
+        values = plan_values(scenario.objective, plan)
         return (0, *(float(f"{v:.9g}") for v in values), plan.nodes, plan.offer)
 
     return tuple(sorted(rows, key=key))
-
-
-def _levels(scenario: Scenario, plan: Plan) -> list[float]:
-    """What is minimised of a plan, level by level."""
-    carbon = math.inf if plan.carbon_t is None else plan.carbon_t * 1000.0
-    energy = (plan.energy_mwh or 0.0) * 1000.0
-    figures = (plan.cost_usd, plan.duration_days * DAY, energy, carbon)
-    spent = Spent(*(np.array([figure]) for figure in figures))
-    objective = scenario.objective
-    return [float(level_values(objective, n, spent)[0]) for n in objective.levels]

@@ -327,6 +327,7 @@ def _sets(scenario: Scenario, setting: Setting) -> list[Requirement]:
     stated: dict[str, tuple[str, tuple[str, ...] | None]] = {
         "regions": ("region", user.regions),
         "countries": ("country", user.countries),
+        "residency": ("country", scenario.data.residency),
         "providers": ("provider", user.providers),
         "gpu_types": ("gpu_type", user.gpu_types),
     }

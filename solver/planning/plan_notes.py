@@ -12,10 +12,12 @@ from solver.catalog.egress import egress_steps
 from solver.catalog.supply import LOCAL_KINDS, interruptions_per_node_hour
 from solver.dates import age_days
 from solver.energy import energy_sources
+from solver.geography import around
 from solver.hardware import calibration_for, pcie_rate_is_assumed
 from solver.messages import sentence
 from solver.options import Option
 from solver.plan import Message
+from solver.planning.moving_notes import moves, moving_notes
 from solver.planning.prediction_notes import PredictedSteps
 from solver.planning.supply_notes import (
     calendar_notes,
@@ -60,6 +62,7 @@ def plan_warnings(
         *_billing(setting, one),
         *term_notes(setting, option, one),
         *_prices(setting, option, tier),
+        *moving_notes(setting, option),
         *_local_drives(option, tier, one),
         *_few_steps(one),
         *_physics(setting, option, one),
@@ -104,9 +107,8 @@ def _billing(setting: Setting, one: CandidateTable) -> list[Message]:
     arrays = setting.arrays.take(one.option)
     if not arrays.unit_s[0]:
         return []
-    fixed = setting.scenario.overheads.setup_s
-    queue = setting.scenario.overheads.queue_s + float(arrays.wait_s[0])
-    active = one.duration_s - fixed - queue
+    beside = around(setting, one.option, one.tier)
+    fixed, active = float(beside.paid_s[0]), one.duration_s - beside.all_s
     late = late_s(active, one.failure_variance_s2, one.sigma, P90_Z)
     paid = [max(fixed + float(run[0]), arrays.term_s[0]) for run in (active, late)]
     units = [int(np.ceil(seconds / arrays.unit_s[0] - 1e-9)) for seconds in paid]
@@ -185,12 +187,13 @@ def _price_ages(setting: Setting, option: Option, tier: StorageTier) -> list[Mes
 
 
 def _egress_dates(setting: Setting, region: str) -> list[str]:
-    """Dates of the prices of bringing the data set to a region."""
-    origin = setting.scenario.data.location
-    if origin is None or origin == region:
-        return []
-    steps = egress_steps(setting.catalog, origin, region)
-    return [step.as_of for step in steps if step.usd_per_gb]
+    """Dates of the prices of copies to a region and from it."""
+    return [
+        step.as_of
+        for origin, target, _ in moves(setting.scenario, region)
+        for step in egress_steps(setting.catalog, origin, target)
+        if step.usd_per_gb
+    ]
 
 
 def _physics(setting: Setting, option: Option, one: CandidateTable) -> list[Message]:

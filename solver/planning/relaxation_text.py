@@ -10,15 +10,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from solver.catalog.country_groups import grouped
 from solver.messages import sentence
 from solver.options import network_gbps_per_gpu
 from solver.planning.energy_relaxations import ENERGY
 from solver.planning.least_change import HEADROOM_STEPS, pace
 from solver.planning.opening import Described, Opening, flow, round_down, round_up
+from solver.planning.place_relaxations import PLACES
 from solver.planning.supply_relaxations import SUPPLY
 from solver.ranges import Range
 from solver.scenario.scenario import Constraints, Scenario
 from solver.units import DAY, GB, GIB, HOUR, format_count, format_duration_s, format_usd
+
+OF_SCENARIO = {**ENERGY, **PLACES}
+"""Rules that are described from all of the scenario, not its constraints alone."""
 
 SHORT_DAYS = 3.0
 """Finishes sooner than this are told in hours."""
@@ -30,8 +35,8 @@ SMALL_USD = 100.0
 def describe(opening: Opening, scenario: Scenario) -> Described:
     """One relaxation as the JSON contract has it, with the plan that it opens."""
     table, row = opening.opened or (opening.table, opening.row)
-    if opening.rule in ENERGY:
-        told = ENERGY[opening.rule](opening, scenario)
+    if opening.rule in OF_SCENARIO:
+        told = OF_SCENARIO[opening.rule](opening, scenario)
     else:
         told = _DESCRIBE[opening.rule](opening, scenario.constraints)
     return {
@@ -158,11 +163,17 @@ def _set(
 
 
 def _countries(opening: Opening, user: Constraints) -> Described:
-    country = opening.option.country
+    country, now = opening.option.country, grouped(user.countries or ())
     if country is not None:
-        return _set("countries", "countries", lambda _: country)(opening, user)
+        more = grouped((*(user.countries or ()), country))
+        return {
+            "now": _listed(now),
+            "needed": country,
+            "unit": "countries",
+            "set": f"constraints.countries={flow(more)}",
+        }
     return {
-        "now": _listed(user.countries),
+        "now": _listed(now),
         "needed": sentence("relax.no-country"),
         "unit": "countries",
         "set": "constraints.countries=null",

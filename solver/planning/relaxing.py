@@ -41,7 +41,14 @@ _DROP: Mapping[str, Callable[[Constraints], Constraints]] = {
 LIFTED = ("cluster", "quota", "spares", "lead_time", "term")
 """Rules of what offers, quotas and failures state, left out all at once."""
 
-RELAXABLE: tuple[str, ...] = (*_DROP, "precision", "carbon", "stock", *LIFTED)
+RELAXABLE: tuple[str, ...] = (
+    *_DROP,
+    "precision",
+    "carbon",
+    "residency",
+    "stock",
+    *LIFTED,
+)
 """Rule ids that a user can give up, in the order of RULES; physics is no such rule."""
 
 
@@ -56,6 +63,8 @@ def without(scenario: Scenario, rule_id: str) -> Scenario:
     if rule_id == "precision":
         other = usual_precision(scenario)
         return replace(scenario, workload=replace(scenario.workload, precision=other))
+    if rule_id == "residency":
+        return replace(scenario, data=replace(scenario.data, residency=None))
     user = _DROP[rule_id](scenario.constraints)
     stated = user.stated | {"purchase"} if rule_id == "purchase" else user.stated
     return replace(scenario, constraints=replace(user, stated=stated))
@@ -87,6 +96,7 @@ def in_force(setting: Setting) -> tuple[str, ...]:
         "budget": user.budget_usd is not None,
         "energy": user.max_energy_mwh is not None,
         "carbon": setting.scenario.counts_carbon,
+        "residency": setting.scenario.data.residency is not None,
         "stock": True,
         **{rule: rule in supply for rule in LIFTED},
     }

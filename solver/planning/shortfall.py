@@ -197,7 +197,7 @@ def _least_nodes(setting: Setting, group: HardwareClass) -> int | None:
     """Fewest nodes with which any layout could keep the deadline; None: no number."""
     deadline_s = (setting.scenario.constraints.deadline_s or math.inf) * LENIENCY
     overheads = setting.scenario.overheads
-    wait_s = float(setting.arrays.wait_s[group.options].min())
+    wait_s = float(setting.arrays.take(group.options).around_s.min())
     left_s = deadline_s - overheads.setup_s - overheads.queue_s - wait_s
     if left_s <= 0:
         return None

@@ -7,6 +7,7 @@ import numpy as np
 from solver.candidates import CandidateTable
 from solver.catalog.terms import term_text
 from solver.cost import rent_usd
+from solver.geography import around
 from solver.options import Option
 from solver.plan import Message
 from solver.scenario.quotas import covers
@@ -16,7 +17,7 @@ from solver.units import HOUR
 
 def unused_usd(setting: Setting, one: CandidateTable) -> float:
     """Rent of what is paid beyond the expected run: rest of a term or of a unit."""
-    waiting = setting.scenario.overheads.queue_s + setting.arrays.wait_s[one.option]
+    waiting = around(setting, one.option, one.tier).unpaid_s
     unused = one.billed_s - (one.duration_s - waiting)
     # what is billed by the second leaves nothing but float noise
     if unused[0] <= 1e-9 * one.billed_s[0]:

@@ -10,6 +10,7 @@ import numpy as np
 from solver.candidates import CandidateTable
 from solver.catalog.schema import Offer
 from solver.cost import billed_seconds, rent_usd
+from solver.geography import around
 from solver.messages import sentence
 from solver.performance.inputs import FloatArray, IntArray
 from solver.planning.opening import Described, Opening, flow
@@ -34,10 +35,10 @@ def own_override(scenario: Scenario, offer: Offer, key: str, value: str) -> str 
 
 def lead_left(setting: Setting, table: CandidateTable) -> FloatArray:
     """Share of its offer's lead time that the deadline leaves a candidate, (n,)."""
-    arrays = setting.arrays.take(table.option)
+    ready_s = around(setting, table.option, table.tier).ready_s
     lead_s = _stated(setting, table, lambda o: o.lead_time_days) * float(DAY)
     deadline = setting.scenario.constraints.deadline_s or np.inf
-    return _share(deadline - (table.duration_limit_s - arrays.wait_s), lead_s)
+    return _share(deadline - (table.duration_limit_s - ready_s), lead_s)
 
 
 def term_left(setting: Setting, table: CandidateTable) -> FloatArray:
@@ -45,7 +46,8 @@ def term_left(setting: Setting, table: CandidateTable) -> FloatArray:
     price = setting.arrays.usd_per_node_hour[table.option] * table.rented_nodes
     whole = _stated(setting, table, lambda o: o.min_term_hours) * price
     budget = setting.scenario.constraints.budget_usd or np.inf
-    return _share(budget - table.storage_usd - table.egress_usd, whole)
+    other = table.storage_usd + table.egress_usd + table.serving_usd
+    return _share(budget - other, whole)
 
 
 def _stated(
@@ -157,7 +159,9 @@ def _quota_text(quota: Quota) -> str:
 def _lead_days(opening: Opening) -> int:
     """The longest lead time of the offer that keeps the deadline, whole days."""
     option, user = opening.option, opening.setting.scenario.constraints
-    active = float(opening.table.duration_limit_s[opening.row]) - option.wait_s
+    one = opening.table.take(np.array([opening.row]))
+    ready_s = around(opening.setting, one.option, one.tier).ready_s
+    active = float((one.duration_limit_s - ready_s)[0])
     spare = (user.deadline_s or active) - active
     return min(max(0, int(spare / DAY + 1e-9)), option.offer.lead_time_days)
 
@@ -198,15 +202,15 @@ def term_hours(opening: Opening) -> int:
     setting = opening.setting
     budget_usd = setting.scenario.constraints.budget_usd or np.inf
     one = opening.table.take(np.array([opening.row]))
-    arrays, overheads = setting.arrays.take(one.option), setting.scenario.overheads
+    arrays = setting.arrays.take(one.option)
     surely = setting.z != 0.0
-    unpaid = overheads.setup_s + overheads.queue_s + arrays.wait_s
-    active = (one.duration_limit_s if surely else one.duration_s) - unpaid
+    beside = around(setting, one.option, one.tier)
+    active = (one.duration_limit_s if surely else one.duration_s) - beside.all_s
     sigma = one.sigma * (not surely)
 
     def rent(hours: int) -> float:
         billed = billed_seconds(
-            active, overheads.setup_s, arrays.unit_s, sigma, hours * float(HOUR)
+            active, beside.paid_s, arrays.unit_s, sigma, hours * float(HOUR)
         )
         nodes, price = one.rented_nodes, arrays.usd_per_node_hour
         return float(rent_usd(nodes, price, billed)[0])

@@ -49,6 +49,7 @@ RULE_OF_FIELD: dict[tuple[str, ...], str] = {
     ("failures", "spares"): "spares",
     ("workload", "precision"): "precision",
     ("data", "size"): "storage_capacity",
+    ("data", "residency"): "residency",
 }
 """Scenario key to the rule of `solver.rules` that it states something for."""
 

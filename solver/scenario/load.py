@@ -34,6 +34,7 @@ from solver.scenario.overrides import (
     scenario_source,
 )
 from solver.scenario.own_offers import resolve_offers
+from solver.scenario.places import resolve_serving
 from solver.scenario.prices import resolve_prices
 from solver.scenario.quotas import resolve_quotas
 from solver.scenario.reading import Reading
@@ -126,6 +127,7 @@ def resolve_scenario(
     constraints = resolve_constraints(file, reading.supply, reading)
     prices = resolve_prices(file, reading)
     quotas = resolve_quotas(file, reading)
+    serving = resolve_serving(file.serving, reading)
     failures = resolve_failures(file, reading)
     check_all(file, architecture, workload, reading)
     reading.raise_if_faulty()
@@ -155,6 +157,7 @@ def resolve_scenario(
         ),
         start_date=today,
         quotas=quotas,
+        serving=serving,
         failures=failures,
         notices=tuple(reading.notices),
     )

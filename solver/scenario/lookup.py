@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TypeVar
 
 from solver.catalog import names
+from solver.catalog.country_groups import COUNTRY_GROUPS
 from solver.catalog.schema import Architecture, Server
 from solver.catalog.supply import standard_server as catalog_server
-from solver.errors import InputError, Issue, nearest
+from solver.errors import InputError, Issue, nearest, shown
 from solver.scenario.quantities import word
 from solver.scenario.reading import Reading, list_hint
 from solver.scenario.supply_schema import OfferSpec
@@ -62,6 +63,15 @@ def regions(reading: Reading, name: str, path: DataPath) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*found, *mine)))
 
 
+def one_region(reading: Reading, name: str, path: DataPath) -> str | None:
+    """Return the one region that a name stands for."""
+    found = regions(reading, name, path)
+    if len(found) > 1:
+        message = f"{shown(name)} is a region of several providers"
+        reading.fault("ambiguous-name", message, path, found[0])
+    return found[0] if found else None
+
+
 def _with_own_hint(issue: Issue, name: str, own: list[str]) -> Issue:
     """Return an issue whose hint may also be a name of the user's own offers."""
     hint = nearest(name, [*([issue.hint] if issue.hint else []), *own])
@@ -69,7 +79,9 @@ def _with_own_hint(issue: Issue, name: str, own: list[str]) -> Issue:
 
 
 def countries(reading: Reading, name: str, path: DataPath) -> tuple[str, ...]:
-    """Return the country that a code or name stands for."""
+    """Return the countries that a code, a name or a group such as EU stands for."""
+    if name.upper() in COUNTRY_GROUPS:
+        return COUNTRY_GROUPS[name.upper()]
     if name.upper() in reading.supply.countries.values():
         return (name.upper(),)
     found = _found(reading, path, names.resolve_country(name, reading.catalog))

@@ -36,6 +36,10 @@ class Workload:
     """Speed of a step over that of a well-tuned framework."""
 
 
+DEFAULT_TRANSFER = 10e9 / 8
+"""Assumed rate of a copy between regions, bytes/s: 10 Gb/s."""
+
+
 @dataclass(frozen=True, slots=True)
 class DataSpec:
     """The training data."""
@@ -46,6 +50,13 @@ class DataSpec:
     bytes_per_token: float
     mean_document_tokens: float | None = None
     location: str | None = None
+    storage: str | None = None
+    """Id of the tier that it lies in there, where reading has a price."""
+    residency: tuple[str, ...] | None = None
+    """Codes of the countries in which it may lie."""
+    transfer_bytes_per_s: float = DEFAULT_TRANSFER
+    """Rate of a copy between regions."""
+    transfer_is_assumed: bool = True
 
 
 Aim = Literal["cost", "time", "carbon", "energy"]
@@ -214,6 +225,8 @@ class Scenario:
     """Nodes that every connected offer is taken to have; only to explain a 'no'."""
     lifted: frozenset[str] = frozenset()
     """Other rules that are left out; only to explain a 'no'."""
+    serving: tuple[str, ...] = ()
+    """Regions that the finished weights are copied to."""
     notices: tuple[Message, ...] = ()
     """Repairs made openly while reading (a batch rounded to whole sequences ...)."""
 

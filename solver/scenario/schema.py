@@ -38,6 +38,7 @@ from solver.scenario.quantities import (
     Megawatthours,
     NodeCount,
     PositiveDays,
+    PositiveGbps,
     PositiveSeconds,
     PositiveWhole,
     Rate,
@@ -209,7 +210,23 @@ class DataFileSpec(Spec):
     """Mean length of a document, tokens: what attention covers where kernels mask
     documents. Default: the whole sequence."""
     location: Text | None = None
-    """Region that the data lies in: provider/region."""
+    """Region that the data lies in: provider/region. Copying it to another region
+    takes time and has a price."""
+    storage: Text | None = None
+    """Tier that it lies in there, as aws-s3-standard-ia, if reading it has a price."""
+    residency: Names = ()
+    """Countries in which the data may lie, and so be trained on: two-letter codes,
+    names, or EU or EEA for all their members. Default: any."""
+    transfer: PositiveGbps | None = None
+    """Rate of a copy between regions, Gb/s. Default: 10 Gb/s, an assumption."""
+
+
+class ServingSpec(Spec):
+    """Where the finished weights go."""
+
+    regions: Names = ()
+    """Regions that they are copied to, in 16 bits: provider/region. The job is
+    finished when they are there."""
 
 
 class ObjectiveSpec(Spec):
@@ -307,7 +324,7 @@ class ConstraintsSpec(Spec):
     regions: Names = ()
     """Regions allowed: provider/region, or a bare region name of any provider."""
     countries: Names = ()
-    """Countries allowed: two-letter codes or names."""
+    """Countries allowed: two-letter codes, names, or EU or EEA for all members."""
     providers: Names = ()
     """Providers allowed."""
     gpus: GpusSpec = GpusSpec()
@@ -381,6 +398,8 @@ class ScenarioFile(Spec):
     """What is trained, on how much, and how."""
     data: DataFileSpec = DataFileSpec()
     """The training data."""
+    serving: ServingSpec = ServingSpec()
+    """Where the finished weights go."""
     objective: Annotated[
         Annotated[Annotated[Aim, Spelled], Tag("<value>")]
         | Annotated[tuple[Annotated[Aim, Spelled], ...], Tag("<list>")]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from solver.catalog.schema import Architecture
-from solver.errors import shown
 from solver.scenario import lookup
 from solver.scenario.batch import resolve_batch
 from solver.scenario.parameters import active_parameters
+from solver.scenario.places import resolve_places
 from solver.scenario.quantities import DATA_BYTES, TOKENS
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import DataSpec, Workload
@@ -81,20 +81,13 @@ def resolve_data(file: ScenarioFile, workload: Workload, reading: Reading) -> Da
         if size > DATA_BYTES.high:
             message = f"tokens x bytes a token: expected {DATA_BYTES}"
             reading.fault("out-of-range", message, ("data", "bytes_per_token"))
-    location = None
-    if spec.location is not None:
-        found = lookup.regions(reading, spec.location, ("data", "location"))
-        if len(found) > 1:
-            message = f"{shown(spec.location)} is a region of several providers"
-            hint = found[0]
-            reading.fault("ambiguous-name", message, ("data", "location"), hint)
-        location = found[0] if found else None
+    place = resolve_places(spec, reading)
     return DataSpec(
         size_bytes=size,
         size_is_assumed=assumed,
         bytes_per_token=spec.bytes_per_token,
         mean_document_tokens=spec.mean_document_tokens,
-        location=location,
+        **place,
     )
 
 

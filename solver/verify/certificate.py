@@ -11,6 +11,7 @@ from solver.verify.energy_checks import check_carbon, check_energy
 from solver.verify.evidence import Evidence, gather
 from solver.verify.failure_checks import FAILURE_PARTS, check_goodput
 from solver.verify.figures import Figures
+from solver.verify.geography_checks import check_residency
 from solver.verify.layout_checks import check_divisibility
 from solver.verify.supply_checks import (
     check_cluster,
@@ -276,6 +277,8 @@ def check_deadline(evidence: Evidence, known: Figures) -> Iterator[Violation]:
         "setup": overheads.setup_s / DAY,
         "queue": overheads.queue_s / DAY,
         "delivery": known.wait_s / DAY,
+        "transfer": known.transfer_shown_s / DAY,
+        "serving": known.moving.serving_s / DAY,
     }
     stated = {k: v for k, v in got.items() if k not in FAILURE_PARTS}
     yield from figures("deadline", parts, stated)
@@ -296,7 +299,8 @@ def check_budget(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     parts = {
         "compute": known.compute_usd,
         "storage": known.storage_usd(known.duration_s),
-        "egress": known.egress_usd,
+        "egress": known.moving.egress_usd,
+        "serving": known.moving.serving_usd,
     }
     yield from figures("budget", parts, plan.cost_parts_usd)
     yield from parts_of("budget", "cost_usd", known.cost_usd, plan.cost_parts_usd)
@@ -345,6 +349,7 @@ CHECKS: Mapping[str, Check] = {
     "precision": check_precision,
     "regions": check_regions,
     "countries": check_countries,
+    "residency": check_residency,
     "providers": check_providers,
     "gpu_types": check_gpu_types,
     "gpus": check_gpus,

@@ -51,7 +51,7 @@ def check_goodput(evidence: Evidence, known: Figures) -> Iterator[Violation]:
         got = plan.duration_parts_days.get(name, math.nan) * DAY
         if not math.isclose(seconds, got, abs_tol=INTERVAL_TOLERANCE * active):
             yield Violation("goodput", f"{name} do not follow, s", seconds, got)
-    held_s = known.duration_s - known.wait_s - evidence.scenario.overheads.queue_s
+    held_s = known.paid_fixed_s + known.active_s
     expected = {
         "goodput": known.training_s / held_s,
         "replacement": waits * running / DAY,

@@ -15,7 +15,6 @@ from statistics import NormalDist
 
 import numpy as np
 
-from solver.catalog.egress import egress_steps
 from solver.catalog.supply import interruptions_per_node_hour
 from solver.energy import grid_of, node_power_kw, site_pue
 from solver.performance.checkpoints import (
@@ -29,6 +28,7 @@ from solver.performance.transformer import model_flops_per_token
 from solver.spread import spread_of
 from solver.units import GB, HOUR, MONTH_HOURS
 from solver.verify.evidence import Evidence
+from solver.verify.moving import Moving
 
 TIB = 2**40
 LOCAL_KINDS = ("local_nvme", "nvme_raid")
@@ -45,6 +45,11 @@ class Figures:
     """All figures of a plan that follow from its decisions; seconds, bytes, dollars."""
 
     evidence: Evidence
+
+    @cached_property
+    def moving(self) -> Moving:
+        """Copies of the data and of the weights."""
+        return Moving(self.evidence)
 
     @cached_property
     def step_time_s(self) -> float:
@@ -266,14 +271,26 @@ class Figures:
 
     @cached_property
     def fixed_s(self) -> float:
-        """Set-up and queue."""
+        """Set-up, queue, the wait for nodes, and copies beyond it."""
         overheads = self.evidence.scenario.overheads
-        return overheads.setup_s + overheads.queue_s + self.wait_s
+        waits = overheads.setup_s + overheads.queue_s + self.wait_s
+        return waits + self.transfer_shown_s + self.moving.serving_s
 
     @cached_property
     def paid_fixed_s(self) -> float:
-        """Time on the nodes beside the run: set-up."""
-        return self.evidence.scenario.overheads.setup_s
+        """Time on the nodes beside the run: set-up, and copies of their own drives."""
+        copies = self.moving.transfer_s + self.moving.serving_s if self.local else 0.0
+        return self.evidence.scenario.overheads.setup_s + copies
+
+    @cached_property
+    def transfer_shown_s(self) -> float:
+        """Of that, what does not run while nodes are waited for.
+
+        Drives in the nodes can only be written once the nodes are there.
+        """
+        if self.local:
+            return self.moving.transfer_s
+        return max(0.0, self.moving.transfer_s - self.wait_s)
 
     @cached_property
     def start(self) -> date:
@@ -354,7 +371,7 @@ class Figures:
         """
         offer = self.evidence.offer
         size = {"second": 0, "hour": 1, "month": MONTH_HOURS}[offer.billing_unit]
-        setup = self.evidence.scenario.overheads.setup_s
+        setup = self.paid_fixed_s
         scale = 1.0 if size else math.fsum(factors) / len(factors)
         stretched = len(factors) == 1  # a finish of its own, not a spread around one
         total = 0.0
@@ -369,7 +386,7 @@ class Figures:
     @cached_property
     def used_hours(self) -> float:
         """Expected hours from the first paid one to the finish."""
-        return (self.evidence.scenario.overheads.setup_s + self.active_s) / HOUR
+        return (self.paid_fixed_s + self.active_s) / HOUR
 
     @cached_property
     def expected_hours(self) -> float:
@@ -388,32 +405,19 @@ class Figures:
         return self.rented_nodes * self.usd_per_node_hour * self.expected_hours
 
     def storage_usd(self, duration_s: float) -> float:
-        """Rent of the storage tier over a duration, from when nodes are there on."""
+        """Price of the storage tier over a duration: rent, and reading if that costs.
+
+        It is rented while data is copied to it and from when nodes are there on.
+        """
         tier = self.evidence.tier
+        reading = (tier.usd_per_gb_retrieved or 0.0) * self.bytes_read / GB
         if not tier.usd_per_gb_month:
-            return 0.0
+            return reading
         places = self.evidence.plan.nodes if self.local else 1
         size_gb = max(self.stored_bytes * places, tier.min_tib * TIB) / GB
-        months = (duration_s - self.wait_s) / (MONTH_HOURS * HOUR)
-        return tier.usd_per_gb_month * size_gb * months
-
-    @cached_property
-    def egress_usd(self) -> float:
-        """Price of copying the data to the nodes' region, once."""
-        evidence = self.evidence
-        origin, target = evidence.scenario.data.location, evidence.offer.region
-        if origin is None or origin == target:
-            return 0.0
-        total = 0.0
-        left = evidence.scenario.data.size_bytes / GB
-        steps = egress_steps(evidence.catalog, origin, target)
-        free = steps[0].free_gb_per_month if steps else 0.0
-        for step in steps:
-            end = left if step.to_gb is None else min(left, step.to_gb)
-            start = max(step.from_gb, free)
-            if end > start:
-                total += (end - start) * (step.usd_per_gb or 0.0)
-        return total
+        hidden = self.moving.transfer_s - self.transfer_shown_s
+        months = (duration_s - self.wait_s + hidden) / (MONTH_HOURS * HOUR)
+        return tier.usd_per_gb_month * size_gb * months + reading
 
     @cached_property
     def pue(self) -> float:
@@ -444,7 +448,13 @@ class Figures:
     @cached_property
     def cost_usd(self) -> float:
         """The expected bill."""
-        return self.compute_usd + self.storage_usd(self.duration_s) + self.egress_usd
+        storage = self.storage_usd(self.duration_s)
+        return (
+            self.compute_usd
+            + storage
+            + self.moving.egress_usd
+            + self.moving.serving_usd
+        )
 
     def cost_at(self, confidence: float) -> float:
         """The bill of the finish that holds at a confidence."""
@@ -453,7 +463,7 @@ class Figures:
         hours = self.billed_hours((self.stretch(confidence),))
         rent = self.rented_nodes * self.usd_per_node_hour * hours
         storage = self.storage_usd(self.duration_at(confidence))
-        return rent + storage + self.egress_usd
+        return rent + storage + self.moving.usd
 
     @cached_property
     def stock(self) -> tuple[int, bool]:

@@ -98,8 +98,10 @@ def keeps_limits(scenario: Scenario, known: Figures) -> bool:
     user = scenario.constraints
     stretch = known.stretch(user.confidence)
     carbon = known.carbon_t(stretch)
+    allowed = scenario.data.residency
     return (
-        known.duration_at(user.confidence) <= (user.deadline_s or math.inf)
+        (allowed is None or known.evidence.country in allowed)
+        and known.duration_at(user.confidence) <= (user.deadline_s or math.inf)
         and known.cost_at(user.confidence) <= (user.budget_usd or math.inf)
         and known.energy_mwh(stretch) <= (user.max_energy_mwh or math.inf)
         and not (scenario.counts_carbon and carbon is None)

@@ -41,6 +41,7 @@ EXAMPLES: list[tuple[Requirement, set[int]]] = [
     (_labels("parallelism", "recompute", "none", "selective"), {1, 2}),
     (_labels("regions", "region", "mine/sg", "aws/us-east-1"), {0, 2}),
     (_labels("countries", "country", "SG"), {1, 2}),
+    (_labels("residency", "country", "SG"), {1, 2}),
     (_labels("providers", "provider", "gcp"), {1}),
     (_labels("gpu_types", "gpu_type", "a100-80gb"), {0, 1}),
     (Bound("gpus", "gpus", 9, 63), {1}),

@@ -212,9 +212,9 @@ def test_carbon_that_is_not_known_ranks_last() -> None:
     assert len(setting.options) == 2
 
 
-def rows(constraints: dict[str, Any]) -> list[Any]:
+def rows(constraints: dict[str, Any], data: dict[str, Any] | None = None) -> list[Any]:
     """The rows of a scenario with these limits, beside memory and stock."""
-    setting = toy(A100, H100, constraints=constraints)
+    setting = toy(A100, H100, constraints=constraints, data=data or {})
     empty = made()[2].take(np.array([], dtype=np.int64))
     every = model_table.requirements_of(setting.scenario, setting, SCALE, empty)
     assert list(every[:2]) == [
@@ -321,7 +321,8 @@ def test_every_limit_at_once() -> None:
                 "purchase": ["on_demand"],
                 "intra_node": {"kinds": ["nvswitch"]},
                 "network": {"kinds": ["infiniband"]},
-            }
+            },
+            {"residency": ["SG"]},
         )
     ]
     assert sorted(ids) == sorted(
@@ -339,6 +340,7 @@ def test_every_limit_at_once() -> None:
             "parallelism",
             "parallelism",
             "countries",
+            "residency",
             "regions",
             "providers",
             "purchase",

@@ -56,6 +56,7 @@ OWN: dict[str, Any] = {k: v for k, v in A100.items() if k != "usd_per_gpu_hour"}
 FIELDS_OF_RULE: dict[str, set[str]] = {
     "memory": {"memory_headroom"},
     "precision": set(),
+    "residency": set(),
     "parallelism": {"parallelism", "recompute"},
     "regions": {"regions"},
     "countries": {"countries"},
@@ -112,8 +113,9 @@ def forced(scenario: Scenario) -> tuple[str, ...]:
 def test_a_rule_left_out_leaves_all_others(name: str) -> None:
     """Tests that exactly the fields of one rule are back at 'no limit'."""
     quota = {"quota": [{"provider": "a", "max_nodes": 3}]}
-    spares, work = {"spares": 1}, {"precision": "fp8"}
-    scenario = job([LIMITED, H100], EVERYTHING, work, stock=quota, failures=spares)
+    keys = {"failures": {"spares": 1}, "data": {"residency": ["SG"]}}
+    work = {"precision": "fp8"}
+    scenario = job([LIMITED, H100], EVERYTHING, work, stock=quota, **keys)
     assert set(forced(scenario)) == set(RELAXABLE)
     relaxed = without(scenario, name)
     changed = {
@@ -133,7 +135,12 @@ def test_a_rule_left_out_leaves_all_others(name: str) -> None:
     if name == "precision":
         assert relaxed.workload.precision == "bf16"
         relaxed = replace(relaxed, workload=scenario.workload)
-    kept = {"constraints": scenario.constraints, "lifted": frozenset[str]()}
+    assert (relaxed.data != scenario.data) == (name == "residency")
+    kept = {
+        "constraints": scenario.constraints,
+        "lifted": frozenset[str](),
+        "data": scenario.data,
+    }
     assert replace(relaxed, **kept) == scenario
 
 
@@ -169,6 +176,17 @@ CASES: list[tuple[str, str, Keys]] = [
     ),
     ("precision", "catalog", {"offers": [A100], "workload": {"precision": "nvfp4"}}),
     ("parallelism", "layout", {"constraints": {"parallelism": {"dp": 3}}}),
+    (
+        "residency",
+        "catalog",
+        {"data": {"residency": ["JP"]}, "constraints": {"providers": ["a"]}},
+    ),
+    ("residency", "catalog", {"data": {"residency": "EU"}}),
+    (
+        "residency",
+        "catalog",
+        {"offers": [{**A100, "region": "moon base"}], "data": {"residency": ["EEA"]}},
+    ),
     ("energy", "constraints", {"constraints": {"max_energy": "9 kWh"}}),
     ("energy", "constraints", {"constraints": {"max_energy": 0.01, "confidence": 0.9}}),
     ("carbon", "constraints", {"constraints": {"max_carbon": "9 kg"}}),
@@ -440,7 +458,8 @@ def test_what_is_named_opens_a_plan(name: str, kind: str, keys: Keys) -> None:
     assert opened.status == "optimal"
     assert opened.plan is not None
     assert found["opens"]["gpus"] > 0
-    if name in ("regions", "countries", "providers", "gpu_types", "purchase", *LIFTED):
+    sets = ("regions", "countries", "residency", "providers", "gpu_types", "purchase")
+    if name in (*sets, *LIFTED):
         assert opened.plan.offer == found["opens"]["offer"]
         assert opened.plan.cost_at_confidence_usd == pytest.approx(
             found["opens"]["cost_usd"], abs=0.01

@@ -29,6 +29,7 @@ LAYERS: list[set[str]] = [
         "frontier",
         "catalog_view",
         "energy",
+        "geography",
         "hardware",
         "layout_space",
         "objective",

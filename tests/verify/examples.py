@@ -22,7 +22,9 @@ RICH = """
 name: rich
 model: toy-1b
 workload: {tokens: 200B, sequence_length: 2048, global_batch_size: 512, start: scratch}
-data: {size: 3 TB, bytes_per_token: 4, location: aws/us-east-1}
+data: {size: 3 TB, bytes_per_token: 4, location: aws/us-east-1, residency: [US],
+       transfer: 5 Gb/s, storage: aws-s3-standard-ia}
+serving: {regions: [acme/east, aws/us-east-1, aws/eu-west-1]}
 constraints:
   deadline: 7 days
   budget: $20k
@@ -53,6 +55,8 @@ stock: {unknown_nodes: 4}
 MONTHLY = """
 name: monthly
 model: toy-1b
+data: {location: aws/us-east-1, size: 100 GB}
+serving: {regions: [aws/us-east-1]}
 workload: {tokens: 200B, sequence_length: 2048, global_batch_size: 512, start: scratch}
 constraints: {confidence: 0.7}
 offers:

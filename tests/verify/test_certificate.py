@@ -104,6 +104,7 @@ def test_the_rich_example_uses_every_kind_of_figure() -> None:
     assert all(plan.cost_parts_usd.values())
     parts = {k for k, days in plan.duration_parts_days.items() if days > 0}
     assert parts >= {"training", "evaluation", "checkpoints", "failures", "queue"}
+    assert parts >= {"transfer", "serving"}
     assert plan.nodes > 1
     assert plan.layout.tp > 1 < plan.layout.pp
 
@@ -240,6 +241,13 @@ BROKEN: list[tuple[str, Callable[[Example], Example]]] = [
     ("precision", _workload(optimizer="adamw-8bit")),
     ("regions", _user(regions=("acme/island",))),
     ("countries", _user(countries=("SG", "JP"))),
+    ("residency", _data(residency=("SG", "JP"))),
+    ("residency", _entry("regions", "acme/east", country=None)),
+    ("deadline", _data(transfer_bytes_per_s=1e6)),
+    ("deadline", _data(location=None)),
+    ("budget", _data(storage=None)),
+    ("budget", _entry("egress", "acme/*>internet>3", usd_per_gb=0.3)),
+    ("budget", _entry("storage", "shared", usd_per_gb_retrieved=0.01)),
     ("providers", _user(providers=("aws",))),
     ("gpu_types", _user(gpu_types=("h100-sxm-80gb",))),
     ("gpu_types", _user(gpu_exclude=("small-a", "small-b"))),

@@ -163,6 +163,13 @@ CASES: tuple[Case, ...] = (
         "catalog",
     ),
     Case(
+        "residency",
+        {"data": {"residency": ["SG", "KR"]}},
+        {"data": {"residency": "EU"}},
+        ("residency",),
+        "catalog",
+    ),
+    Case(
         "providers",
         under(providers=["a"]),
         under(providers=["aws"]),

@@ -155,6 +155,16 @@ CASES: list[tuple[str, Keys, Keys]] = [
         own({}, offers=[], **OCI, limits={"price_age": "1 day"}),
         own({}, offers=[], **OCI, limits={"price_age": "9000 days"}),
     ),
+    (
+        "transfer-assumed",
+        own(QUIET, data={"location": "aws/us-east-1"}),
+        own(QUIET, data={"location": "aws/us-east-1", "transfer": 9}),
+    ),
+    (
+        "egress-unknown",
+        own(QUIET, serving={"regions": ["aws/us-east-1"]}),
+        own(QUIET, data={"location": "aws/us-east-1"}),
+    ),
     ("host-unknown", own({**QUIET, "ram_gb": None}), own(QUIET)),
     # 8 cards of 80 GB: 1.5 times is 960 GB
     ("host-ram", own({**QUIET, "ram_gb": 959}), own({**QUIET, "ram_gb": 960})),

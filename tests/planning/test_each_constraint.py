@@ -104,6 +104,12 @@ DRIVE: Keys = {
     "write": 5,
     "capacity": "30 TB",
 }
+ETHERNET: Keys = {
+    **A100,
+    "name": "e",
+    "usd_per_gpu_hour": 9.0,
+    "network": {"gbps_per_node": 2400, "kind": "ethernet"},
+}
 BUSY: Keys = {"tokens": "40B"}
 
 CASES: tuple[Case, ...] = (
@@ -232,6 +238,18 @@ CASES: tuple[Case, ...] = (
         ("network",),
         "catalog",
         less=rate("constraints.network.min_gbps_per_gpu"),
+    ),
+    Case(
+        "network",
+        {
+            "offers": [A100, H100, ETHERNET],
+            **under(network={"min_gbps_per_gpu": 300, "kinds": ["ethernet"]}),
+        },
+        under(network={"min_gbps_per_gpu": 350, "kinds": ["ethernet"]}),
+        ("network",),
+        "catalog",
+        less=rate("constraints.network.min_gbps_per_gpu"),
+        name="rate of a kind",
     ),
     Case(
         "network",

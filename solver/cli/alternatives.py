@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,13 +16,9 @@ from solver.cli.inputs import (
     ScenarioName,
     read_inputs,
 )
-from solver.cli.outputs import CsvFile, check_csv, write_csv
+from solver.cli.outputs import CsvFile, check_csv, deliver
 from solver.cli.solve import STATUS
-from solver.cli.terminal import write, write_page
-from solver.errors import InputError, Issue
-
-if TYPE_CHECKING:
-    from solver.planning.choosing import Choices
+from solver.errors import Issue
 
 __all__ = ["alternatives"]
 
@@ -68,20 +64,23 @@ def alternatives(
     """
     check_csv(csv, as_json=as_json)
     share, faults = _share(within)
-    try:
-        job, entries = read_inputs(
-            scenario, catalog, overrides, offers=offers, only=only
-        )
-    except InputError as error:
-        raise InputError([*faults, *error.issues]) from None
-    if faults:
-        raise InputError(faults)
+    job, entries = read_inputs(
+        scenario, catalog, overrides, offers=offers, only=only, faults=faults
+    )
     from solver.cli.progress import ProgressLine
     from solver.planning.choosing import alternatives as choices_of
 
     with ProgressLine(wanted=not quiet) as line:
         found = choices_of(job, entries, share, per_kind=per_kind, progress=line.update)
-    _print(found, csv, as_json=as_json)
+    from solver.report.choice_rows import choices_as_csv, choices_page
+
+    deliver(
+        csv,
+        as_json=as_json,
+        table=lambda: choices_as_csv(found),
+        data=found.as_dict,
+        page=lambda _: choices_page(found),
+    )
     return STATUS[found.result.status]
 
 
@@ -94,17 +93,3 @@ def _share(within: str) -> tuple[float, list[Issue]]:
     except QuantityError as error:
         issue = Issue(error.code, error.message, "--within", hint=error.hint)
         return 0.0, [issue]
-
-
-def _print(found: Choices, csv: str | None, *, as_json: bool) -> None:
-    """Print alternatives as the user wants it."""
-    from solver.report.choice_rows import choices_as_csv, choices_page
-
-    if write_csv(csv, lambda: choices_as_csv(found)):
-        return
-    if as_json:
-        from solver.report.as_json import fields_as_json
-
-        write(fields_as_json(found.as_dict()))
-    else:
-        write_page(choices_page(found))

@@ -19,8 +19,7 @@ from solver.cli.inputs import (
     read_inputs,
     read_scenario,
 )
-from solver.cli.outputs import CsvFile, check_csv, write_csv
-from solver.cli.terminal import standard_output, write, write_page
+from solver.cli.outputs import CsvFile, check_csv, deliver
 from solver.errors import InputError, Issue, nearest, shown
 
 if TYPE_CHECKING:
@@ -85,14 +84,9 @@ def compare(
     """
     check_csv(csv, as_json=as_json)
     faults = _faults_of(by)
-    try:
-        job, entries = read_inputs(
-            scenario, catalog, overrides, offers=offers, only=only
-        )
-    except InputError as error:
-        raise InputError([*faults, *error.issues]) from None
-    if faults:
-        raise InputError(faults)
+    job, entries = read_inputs(
+        scenario, catalog, overrides, offers=offers, only=only, faults=faults
+    )
     from solver.cli.progress import ProgressLine
     from solver.planning import comparing
 
@@ -107,7 +101,15 @@ def compare(
             found = comparing.compare(
                 job, entries, by, everything=everything, progress=line.update
             )
-    _print(found, csv, limit, as_json=as_json)
+    from solver.report.compare_rows import compare_page, comparison_as_csv
+
+    deliver(
+        csv,
+        as_json=as_json,
+        table=lambda: comparison_as_csv(found),
+        data=found.as_dict,
+        page=lambda width: compare_page(found, width, limit),
+    )
     return _status(found)
 
 
@@ -145,19 +147,3 @@ def _status(found: Comparison) -> int:
     if any(row.status == "unknown" for row in found.rows):
         return STATUS_UNKNOWN
     return STATUS_INFEASIBLE
-
-
-def _print(
-    found: Comparison, csv: str | None, limit: int | None, *, as_json: bool
-) -> None:
-    """Print a comparison as the user wants it."""
-    from solver.report.compare_rows import compare_page, comparison_as_csv
-
-    if write_csv(csv, lambda: comparison_as_csv(found)):
-        return
-    if as_json:
-        from solver.report.as_json import fields_as_json
-
-        write(fields_as_json(found.as_dict()))
-    else:
-        write_page(compare_page(found, standard_output().width, limit))

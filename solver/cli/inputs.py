@@ -87,6 +87,7 @@ def read_inputs(
     *,
     offers: Sequence[Path] | None = None,
     only: bool = False,
+    faults: Sequence[Issue] = (),
 ) -> tuple[Scenario, Catalog]:
     """Return the scenario and the catalog that a command is about.
 
@@ -105,21 +106,23 @@ def read_inputs(
         Tables of offers beside those of the scenario.
     only
         Whether these are all that may be chosen.
+    faults
+        What is wrong with other options, told with the rest.
 
     Raises
     ------
     InputError
-        Every fault of the scenario and of the user's catalog folders; a fault of an
-        option's value is told under the option's name.
+        These, every fault of the scenario and of the user's catalog folders; a fault of
+        an option's value is told under the option's name.
     """
     from solver.catalog.consistency import faults_of
     from solver.catalog.load import load_catalog
 
     if only and not offers:
         message = "--only needs --offers FILE.csv"
-        raise InputError([Issue("bad-usage", message)])
+        raise InputError([*faults, Issue("bad-usage", message)])
     catalog = load_catalog(folders or ())
-    faults = faults_of(catalog)
+    faults = [*faults, *faults_of(catalog)]
     try:
         scenario = read_scenario(
             name, catalog, overrides, options, offers=offers, only=only

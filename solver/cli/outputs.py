@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from solver.cli.terminal import write
+from solver.cli.terminal import standard_output, write, write_page
 from solver.errors import InputError, Issue, shown
 from solver.files import is_folder
 
-__all__ = ["CsvFile", "check_csv", "check_writable", "write_csv"]
+if TYPE_CHECKING:
+    from solver.report.figures import Page
+
+__all__ = ["CsvFile", "check_csv", "check_writable", "deliver"]
 
 STANDARD_OUTPUT = "-"
 
@@ -42,27 +45,53 @@ def check_csv(file: str | None, *, as_json: bool) -> None:
         check_writable(Path(file), "--csv")
 
 
-def write_csv(file: str | None, text: Callable[[], str]) -> bool:
-    """Write a table where ``--csv`` says; whether that was standard output.
+def deliver(
+    csv: str | None,
+    *,
+    as_json: bool,
+    table: Callable[[], str],
+    data: Callable[[], dict[str, Any]],
+    page: Callable[[int], Page],
+) -> None:
+    """Write an answer where the user wants it: a table, JSON or a page.
+
+    Parameters
+    ----------
+    csv
+        As typed after ``--csv``.
+    as_json
+        Whether standard output is to have JSON.
+    table, data
+        Make the CSV and the JSON object.
+    page
+        Makes the page for so many columns of the terminal.
 
     Raises
     ------
     InputError
-        It cannot be written.
+        The file, or standard output, cannot be written.
     """
-    if file is None:
-        return False
-    if file == STANDARD_OUTPUT:
-        write(text())
-        return True
+    if csv == STANDARD_OUTPUT:
+        write(table())
+        return
+    if csv is not None:
+        _write_file(Path(csv), table())
+    if as_json:
+        from solver.report.as_json import fields_as_json
+
+        write(fields_as_json(data()))
+    else:
+        write_page(page(standard_output().width))
+
+
+def _write_file(path: Path, text: str) -> None:
+    """Write a table to a file."""
     try:
-        Path(file).write_text(text(), encoding="utf-8", newline="")
+        path.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         message = f"the file cannot be written: {error.strerror or error}"
-        raise InputError(
-            [Issue("output-unwritable", message, f"--csv {file}")]
-        ) from None
-    return False
+        issue = Issue("output-unwritable", message, f"--csv {path}")
+        raise InputError([issue]) from None
 
 
 def check_writable(path: Path, option: str) -> None:

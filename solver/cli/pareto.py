@@ -17,14 +17,12 @@ from solver.cli.inputs import (
     ScenarioName,
     read_inputs,
 )
-from solver.cli.outputs import CsvFile, check_csv, check_writable, write_csv
+from solver.cli.outputs import CsvFile, check_csv, check_writable, deliver
 from solver.cli.solve import STATUS
-from solver.cli.terminal import standard_output, write, write_page
-from solver.errors import InputError, Issue, nearest, shown
+from solver.errors import Issue, nearest, shown
 
 if TYPE_CHECKING:
     from solver.frontier import Third
-    from solver.planning.pareto import Frontier
 
 __all__ = ["pareto"]
 
@@ -85,21 +83,24 @@ def pareto(
         check_picture(plot)
         check_writable(plot, "--plot")
     faults = _faults_of(third)
-    try:
-        job, entries = read_inputs(
-            scenario, catalog, overrides, offers=offers, only=only
-        )
-    except InputError as error:
-        raise InputError([*faults, *error.issues]) from None
-    if faults:
-        raise InputError(faults)
+    job, entries = read_inputs(
+        scenario, catalog, overrides, offers=offers, only=only, faults=faults
+    )
     from solver.cli.progress import ProgressLine
     from solver.planning.pareto import pareto as frontier_of
 
     counted = next((name for name in THIRDS if name == third), None)
     with ProgressLine(wanted=not quiet) as line:
         found = frontier_of(job, entries, third=counted, progress=line.update)
-    _print(found, csv, points, as_json=as_json)
+    from solver.report.pareto_rows import frontier_as_csv, pareto_page
+
+    deliver(
+        csv,
+        as_json=as_json,
+        table=lambda: frontier_as_csv(found),
+        data=found.as_dict,
+        page=lambda width: pareto_page(found, width, points),
+    )
     if plot is not None and found.points:
         from solver.report.pareto_plot import draw_frontier
 
@@ -113,17 +114,3 @@ def _faults_of(third: str | None) -> list[Issue]:
         return []
     message = f"expected one of {', '.join(THIRDS)}, not {shown(third)}"
     return [Issue("bad-usage", message, "--third", hint=nearest(third, THIRDS))]
-
-
-def _print(found: Frontier, csv: str | None, points: int, *, as_json: bool) -> None:
-    """Print a frontier as the user wants it."""
-    from solver.report.pareto_rows import frontier_as_csv, pareto_page
-
-    if write_csv(csv, lambda: frontier_as_csv(found)):
-        return
-    if as_json:
-        from solver.report.as_json import fields_as_json
-
-        write(fields_as_json(found.as_dict()))
-    else:
-        write_page(pareto_page(found, standard_output().width, points))

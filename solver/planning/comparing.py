@@ -272,6 +272,8 @@ def _row(value: str, setting: Setting, clock: Clock) -> ComparedRow:
         reasons = not_offered(setting.option_set.dropped)
         return ComparedRow(value, "infeasible", None, reasons)
     best = best_of(setting, SLACK, clock.left_s)
+    if not best.found.complete:
+        clock.stop()  # time is over, or the user has seen enough
     status: Status = best.status
     if best.row is not None:
         plan = build_plan(setting, best.table, best.row)

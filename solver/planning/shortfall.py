@@ -66,7 +66,7 @@ def shortfall(setting: Setting, time_s: float) -> tuple[Message, ...]:
     """
     end = time.monotonic() + time_s
     try:
-        return _physical(setting, end) or _limits(setting, end)
+        return _limits(setting, end)
     except OutOfTimeError:
         return (Message.of("short.no-time"),)
 
@@ -97,11 +97,18 @@ def _limits(setting: Setting, end: float) -> tuple[Message, ...]:
         "carbon": user.max_carbon_t,
     }
     stated = [name for name in BOUNDS if limits[name] is not None]
-    free = _solved(setting, "deadline", BOUNDS, end)
+    least = {
+        BOUNDS[limit]: _solved(setting, limit, BOUNDS, end)
+        for limit in stated or ["deadline"]
+    }
+    free = next(iter(least.values()))
     if free.table is None:
-        return _hindered(free)
-    alone = [_alone(setting, limit, end) for limit in stated]
-    found = [message for message in alone if message is not None]
+        return _physical(setting, end) or _hindered(free)
+    found: list[Message] = []
+    for limit in stated:
+        table = least[BOUNDS[limit]].table
+        if table is not None and not _is_kept(setting, limit, stated, end):
+            found.append(_told(f"short.{limit}", setting, limit, table))
     if not found:
         found = _together(setting, stated, end)
     if any(message.id == "short.deadline" for message in found):
@@ -121,13 +128,10 @@ def _hindered(free: SearchResult) -> tuple[Message, ...]:
     return (Message.of(message_id, rule=worst, title=rule(worst).title),)
 
 
-def _alone(setting: Setting, limit: str, end: float) -> Message | None:
-    """How far from one limit everything is, the others left out; None: it is kept."""
-    others = [other for other in BOUNDS if other != limit]
-    if _solved(setting, limit, others, end).table is not None:
-        return None
-    table = _solved(setting, limit, BOUNDS, end).table
-    return None if table is None else _told(f"short.{limit}", setting, limit, table)
+def _is_kept(setting: Setting, limit: str, stated: list[str], end: float) -> bool:
+    """Whether a plan keeps one limit where all others are left out."""
+    others = [other for other in stated if other != limit]
+    return bool(others) and _solved(setting, limit, others, end).table is not None
 
 
 def _together(setting: Setting, stated: list[str], end: float) -> list[Message]:

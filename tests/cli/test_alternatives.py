@@ -9,18 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import run
-from tests.cli.test_json_contract import check_plan
-
-SCENARIO = """\
-name: small
-model: llama-2-7b
-workload: {method: lora, tokens: 10M, sequence_length: 1024, global_batch_size: 32}
-offers:
-  - {name: mine, gpu: a100-sxm-80gb, gpus_per_node: 8, usd_per_gpu_hour: 2.00,
-     max_nodes: 2, region: sg, network: {gbps_per_node: 1600, kind: infiniband}}
-  - {name: other, gpu: h100-sxm-80gb, gpus_per_node: 8, usd_per_gpu_hour: 2.10,
-     max_nodes: 2, region: jp}
-"""
+from tests.cli.test_json_contract import SCENARIO, check_plan
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from solver.plan import Plan
 from solver.planning.choosing import Choice, Choices, alternatives
 from solver.planning.dimensions import DIMENSIONS
 from solver.planning.trade import Measured, changes
+from solver.search import Search
 from solver.setting import Setting, setting_of
 from solver.verify import verify
 from tests.brute_force.test_search import LIMITS, OFFERS, allowed, every_candidate
@@ -163,6 +164,25 @@ def test_no_plan_at_all() -> None:
     assert found.result.explanation is not None
     assert found.rows == ()
     assert found.as_dict()["best"] is None
+
+
+def test_ctrl_c_keeps_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that an interrupted search gives plans, not proved, and no distances."""
+    evaluated: list[int] = []
+    run_class = Search.run_class
+
+    def interrupted(self: Search, index: int, group: Any) -> None:
+        evaluated.append(index)
+        if len(evaluated) == 2:
+            raise KeyboardInterrupt
+        run_class(self, index, group)
+
+    monkeypatch.setattr(Search, "run_class", interrupted)
+    found = of_job([A100, {**H100, "usd_per_gpu_hour": 2.5}], objective="time")
+    assert found.result.status == "feasible"
+    assert found.result.plan is not None
+    assert found.missing is None
+    assert len(evaluated) == 2
 
 
 def test_a_best_plan_that_is_free() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -9,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solver.performance.step_time import step_time
 from solver.plan import Plan
 from solver.planning.comparing import ComparedRow, Comparison, compare, compare_methods
 from solver.planning.dimensions import DIMENSIONS, NO_NETWORK, NOT_KNOWN
 from solver.planning.single_job import plan_job
 from solver.scenario.scenario import Scenario
+from solver.search import Search
 from tests.brute_force.test_search import FABRIC, LIMITS, OFFERS
 from tests.planning.jobs import A100, H100, catalog, job
 
@@ -25,6 +28,10 @@ MANY: list[dict[str, Any]] = [
     {**A100, "name": "far", "region": "jp", "usd_per_gpu_hour": 9.0},
     {**A100, "name": "cheap", "spot_usd_per_gpu_hour": 0.9, "usd_per_gpu_hour": 2.2},
 ]
+
+
+REGIONS = ("sg", "jp", "us", "kr")
+"""Where the same servers may stand."""
 
 
 def of_value(scenario: Scenario, by: str, value: str) -> Scenario:
@@ -213,6 +220,44 @@ def test_no_time() -> None:
     """Tests that rows that no time is left for are unknown, not infeasible."""
     found = compared(limits={"time": "0.000001 s"})
     assert {row.status for row in found.rows} == {"unknown"}
+
+
+def test_physics_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that no layout's step time is evaluated twice on one kind of hardware."""
+    seen: Counter[tuple[Any, ...]] = Counter()
+
+    def counted(*model: Any) -> Any:
+        hardware, layouts = model[3], model[4]
+        for i in range(len(layouts)):
+            seen[(id(hardware), *layouts.row(i).values())] += 1
+        return step_time(*model)
+
+    monkeypatch.setattr("solver.search.step_time", counted)
+    twins = [{**A100, "name": f"o{i}", "region": r} for i, r in enumerate(REGIONS)]
+    found = compared(twins, constraints={"gpus": {"max": 16}})
+    assert len(found.planned) == len(REGIONS)
+    assert seen
+    rows = Counter(key[1:] for key in seen.elements())
+    assert set(rows.values()) == {1}
+
+
+def test_ctrl_c_ends_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that rows before Ctrl-C stay, and that no later one is asked."""
+    evaluated: list[int] = []
+    run_class = Search.run_class
+
+    def interrupted(self: Search, index: int, group: Any) -> None:
+        evaluated.append(index)
+        if len(evaluated) == 2:
+            raise KeyboardInterrupt
+        run_class(self, index, group)
+
+    monkeypatch.setattr(Search, "run_class", interrupted)
+    found = compared()
+    states = [row.status for row in found.rows]
+    assert states.count("optimal") == 1
+    assert states.count("unknown") == len(states) - 1 > 1
+    assert len(evaluated) == 2
 
 
 def test_methods() -> None:

@@ -53,6 +53,8 @@ QUESTIONS = {
     "cause.spares": "spare nodes",
     "cause.replacement": "waiting for replacements",
     "cause.unused": "paid, not used",
+    "cause.transfer": "copying data",
+    "cause.serving": "copying weights",
     "cause.storage": "storage",
     "cause.egress": "moving the data",
     "cause.other": "other",

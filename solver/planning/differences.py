@@ -74,13 +74,18 @@ def _days(plan: Plan) -> Parts:
 UNPAID = ("queue", "delivery")
 """Parts of the duration in which no node is rented."""
 
+COPIES = ("transfer", "serving")
+"""Parts in which data is copied: on rented nodes only if their drives hold it."""
+
 
 def _gpu_hours(plan: Plan) -> Parts:
     """Billed GPU-hours by what they are spent on; what no part uses is 'unused'."""
-    hours = {
-        name: days * 24.0 * plan.gpus
-        for name, days in _days(plan).items()
-        if name not in UNPAID
-    }
+    paid = {k: v for k, v in _days(plan).items() if k not in (*UNPAID, *COPIES)}
+    copies = {k: plan.duration_parts_days.get(k, 0.0) for k in COPIES}
+    if plan.goodput:
+        held = plan.duration_parts_days["training"] / plan.goodput
+        if held - sum(paid.values()) > sum(copies.values()) / 2:
+            paid |= copies
+    hours = {name: days * 24.0 * plan.gpus for name, days in paid.items()}
     hours["spares"] = plan.spare_nodes / plan.nodes * sum(hours.values())
     return {**hours, "unused": plan.gpu_hours - sum(hours.values())}

@@ -76,6 +76,23 @@ def test_paid_but_not_used() -> None:
     assert unused > 0
 
 
+def test_copies_are_paid_on_the_nodes_own_drives_only() -> None:
+    """Tests that copying to drives of the nodes is paid time, to others it is not."""
+    data = {"size": "40 TB", "location": "aws/us-east-1", "transfer": "1 Gb/s"}
+    for storage, paid in (("local_nvme", True), ("object_store", False)):
+        tier = {"name": "t", "kind": storage, "read": "20 GB/s", "write": "9 GB/s"}
+        offers = [{**A100, "storage": [tier]}]
+        found = compare(job(offers, data=data), catalog(), "region")
+        plan = found.planned[0].plan
+        assert plan is not None
+        assert plan.duration_parts_days["transfer"] > 1
+        causes = cost_difference(plan, PLANS["a/sg"])
+        assert ("transfer" in causes and causes["transfer"] > 0) == paid, storage
+        assert causes["unused"] == pytest.approx(0.0, abs=1e-6)
+        total = sum(causes.values())
+        assert total == pytest.approx(plan.cost_usd - PLANS["a/sg"].cost_usd, abs=1e-6)
+
+
 def test_no_difference_to_itself() -> None:
     """Tests that a plan does not differ from itself."""
     for plan in PLANS.values():

@@ -325,13 +325,15 @@ def test_calendars_and_terms_equal_brute_force(data: st.DataObject) -> None:
 def _failures(data: st.DataObject) -> Failures:
     """Settings under which some spares pay, none does, or nothing finishes."""
     hour = 3600.0
-    mtbf = st.sampled_from([None, 30.0, 150.0, 1_000.0])
+    mtbf = st.sampled_from([100.0, 400.0, 30.0, None])
     mtbf_h = data.draw(mtbf, label="hours of a GPU between failures")
-    away = data.draw(st.sampled_from([0.0, 6.0, 48.0]), label="hours to replace a node")
-    interval = st.sampled_from([None, 0.2, 2.0, 500.0])
+    away = data.draw(
+        st.sampled_from([48.0, 6.0, 200.0, 0.0]), label="hours to replace a node"
+    )
+    interval = st.sampled_from([None, 2.0, 0.2, 500.0])
     interval_h = data.draw(interval, label="hours between checkpoints")
     restart = data.draw(st.sampled_from([None, 0.0, 3_600.0]), label="restart")
-    spares = st.sampled_from([None, (0,), (1,), (0, 2), (1, 2, 3), (3,)])
+    spares = st.sampled_from([None, (0, 2), (1, 2, 3), (0, 1, 4), (0,)])
     return Failures(
         gpu_mtbf_s=None if mtbf_h is None else mtbf_h * hour,
         checkpoint_interval_s=None if interval_h is None else interval_h * hour,
@@ -345,13 +347,15 @@ def _failing(data: st.DataObject, name: str) -> dict[str, Any]:
     """Price and numbers of nodes of one offer."""
     return {
         "usd_per_node_hour": data.draw(PRICES, label=f"price of {name}"),
-        "max_nodes": data.draw(st.sampled_from([1, 2, 4]), label="nodes"),
+        "max_nodes": data.draw(st.sampled_from([4, 3, 1]), label="nodes"),
         "min_nodes": data.draw(st.sampled_from([1, 1, 3]), label="least"),
-        "max_nodes_per_cluster": data.draw(st.sampled_from([None, 3]), label="one"),
+        "max_nodes_per_cluster": data.draw(
+            st.sampled_from([None, None, 3]), label="one"
+        ),
     }
 
 
-@settings(max_examples=12)
+@settings(max_examples=16)
 @given(st.data())
 def test_failures_and_spares_equal_brute_force(data: st.DataObject) -> None:
     """Tests given intervals, slow replacements and spares over every layout."""
@@ -361,18 +365,20 @@ def test_failures_and_spares_equal_brute_force(data: st.DataObject) -> None:
         for name in OFFERS
     ]
     supply = catalog().with_entries(offers=offers)
-    days = data.draw(st.sampled_from([None, 4.0, 8.0, 20.0]), label="deadline")
+    days = data.draw(st.sampled_from([None, 20.0, 6.0]), label="deadline")
     user = replace(
         base.constraints,
         deadline_s=None if days is None else days * 86_400,
-        budget_usd=data.draw(st.sampled_from([None, 2_000.0, 9_000.0]), label="usd"),
+        budget_usd=data.draw(st.sampled_from([None, 9_000.0]), label="usd"),
         confidence=data.draw(st.sampled_from([0.5, 0.9]), label="confidence"),
     )
     scenario = replace(
         base,
         constraints=user,
         objective=data.draw(OBJECTIVES, label="objective"),
-        quotas=data.draw(st.sampled_from([(), (Quota(24, "gpus"),)]), label="quotas"),
+        quotas=data.draw(
+            st.sampled_from([(), (), (Quota(24, "gpus"),)]), label="quotas"
+        ),
         failures=_failures(data),
     )
     expected = _best(scenario, supply)

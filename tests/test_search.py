@@ -385,6 +385,56 @@ def test_bounds_hold_with_terms_and_waits(objective: Any, confidence: float) -> 
             assert search(setting, limits).table is not None
 
 
+SHARED = {
+    "name": "fs",
+    "kind": "parallel_fs",
+    "read": "9 GB/s",
+    "write": "9 GB/s",
+    "usd_per_gb_month": 0.1,
+}
+PLACES: list[dict[str, Any]] = [
+    {"region": "sg", "storage": [SHARED]},
+    {"region": "jp", "lead_time": "1 days", "storage": [SHARED], "max_nodes": 2},
+    {"region": "no", "lead_time": "9 days", "usd_per_gpu_hour": 0.5},
+]
+"""Offers of the same nodes where the copy is longer, or shorter, than the wait."""
+
+
+@pytest.mark.parametrize("location", [None, "aws/us-east-1", "t0/sg"])
+@pytest.mark.parametrize("confidence", [0.2, 0.9])
+@pytest.mark.parametrize(
+    "objective",
+    ["time", "carbon", "energy", {"cost": 1, "usd_per_day": 9, "usd_per_tonne_co2": 9}],
+)
+def test_bounds_hold_with_copies_and_carbon(
+    objective: Any, confidence: float, location: str | None
+) -> None:
+    """Tests class and layout bounds where data and weights are days on their way."""
+    named = [{**A100, "name": f"t{i}", **more} for i, more in enumerate(PLACES)]
+    for left in range(len(named)):
+        keys: dict[str, Any] = {"objective": objective}
+        if location != "t0/sg" or left == 0:
+            keys["data"] = {"location": location, "size": "1 TB", "transfer": 0.02}
+        keys["serving"] = {"regions": ["aws/us-east-1"]}
+        setting = toy(*named[left:], constraints={"confidence": confidence}, **keys)
+        (group,) = setting.classes
+        table, lattice = all_candidates(setting), setting.space.lattice(group.node_kind)
+        values = objective_values(setting, table)
+        key, _ = work_of(setting)._bounds(group, lattice)
+        assert work_of(setting).class_bound(group) <= values.min() * (1 + 1e-12)
+        bound = {str(lattice.layouts.row(i)): key[i] for i in range(len(lattice))}
+        for i in range(0, len(table), 5):
+            name = str(table.layouts.row(i))
+            assert bound[name] <= values[i] * (1 + 1e-12)
+        for limits in (
+            SearchLimits(float(table.duration_limit_s.min())),
+            SearchLimits(max_energy_kwh=float(table.energy_limit_kwh.min())),
+            SearchLimits(max_carbon_kg=float(table.carbon_limit_kg.min())),
+        ):
+            assert not work_of(setting, limits).hopeless(group)
+            assert search(setting, limits).table is not None
+
+
 def test_a_delivery_after_the_deadline_is_hopeless_before_any_layout() -> None:
     """Tests that the wait for the nodes is in the bound on the finish."""
     late = {**A100, "lead_time": "9 days"}

@@ -123,10 +123,12 @@ def test_old_prices_are_told_by_file_and_date() -> None:
     day = date(2026, 1, 31)
     assert check_whole_catalog(small_catalog(), day, 0).warnings == ()
     later = check_whole_catalog(small_catalog(), date(2026, 2, 10), 9).warnings
-    assert [issue.code for issue in later] == ["stale-price", "stale-price"]
+    assert [issue.code for issue in later] == ["stale-price"] * 3
     assert "3 prices are of 2026-01, 10 days old" in later[0].message
     assert (later[0].where or "").endswith("offers/acme.csv:2:1")
     assert "1 price is of 2026-01" in later[1].message  # of the storage
+    assert "3 prices are of 2026-01" in later[2].message
+    assert (later[2].where or "").endswith("egress.csv:4:1")
     assert check_whole_catalog(small_catalog(), date(2026, 2, 10), 10).warnings == ()
 
 

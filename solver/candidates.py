@@ -54,6 +54,11 @@ class Rows:
         )
 
     @property
+    def kind(self) -> tuple[Any, ...]:
+        """Columns in which rows are equal that training time alone tells apart."""
+        return self.layouts.nodes, self.writer_nodes, self.host_bytes, self.sigma
+
+    @property
     def training_s(self) -> FloatArray:
         """Seconds of all steps, without stalls and failures."""
         return self.step_time_s * self.steps
@@ -147,7 +152,7 @@ def fastest_rows(rows: Rows) -> Rows:
     """
     if not len(rows.steps):
         return rows
-    keys = (rows.layouts.nodes, rows.writer_nodes, rows.host_bytes, rows.sigma)
+    keys = rows.kind
     order = np.argsort(rows.training_s, kind="stable")
     for key in reversed(keys):
         if (key != key[0]).any():  # mostly false for the last ones: spares a sort

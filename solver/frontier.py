@@ -175,9 +175,8 @@ def fastest_at_memory(rows: Rows) -> Rows:
     """
     if not len(rows.steps):
         return rows
-    keys = (rows.layouts.nodes, rows.writer_nodes, rows.host_bytes, rows.sigma)
-    order = np.lexsort((rows.memory_bytes, rows.training_s, *reversed(keys)))
-    kinds = np.stack([key[order] for key in keys])
+    order = np.lexsort((rows.memory_bytes, rows.training_s, *reversed(rows.kind)))
+    kinds = np.stack([key[order] for key in rows.kind])
     new = np.any(np.diff(kinds, axis=1, prepend=np.nan) != 0, axis=0)
     level = np.unique(rows.memory_bytes[order], return_inverse=True)[1].reshape(-1)
     # kinds come one after the other: lower each by more than any level spans, and the

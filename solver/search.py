@@ -132,9 +132,10 @@ class Search:
         cheapest = cost * min(group.spread_factor, 1.0)
         if limits.budget_usd is not None and cheapest > limits.budget_usd * LENIENCY:
             return True
-        least = ideal_spent(self.setting, group)
-        if not within(least, limits, min(group.spread_factor, 1.0)).all():
-            return True
+        if limits.max_energy_kwh is not None or limits.max_carbon_kg is not None:
+            least = ideal_spent(self.setting, group)
+            if not within(least, limits, min(group.spread_factor, 1.0)).all():
+                return True
         pace = self.setting.job.tokens / (duration * group.spread_factor)
         floor = limits.min_tokens_per_s
         return floor is not None and pace * (2.0 - ROUNDING) < floor

@@ -239,10 +239,11 @@ def choose(
 def floor_of(setting: Setting) -> Spent:
     """What catalog and job allow to spend at least, whatever the limits, (1,) each."""
     bounds = [ideal_spent(setting, group) for group in setting.classes]
-    times = [ideal_bounds(setting, group)[1] for group in setting.classes]
     return Spent(
         cost_usd=np.array([min(float(b.cost_usd[0]) for b in bounds)]),
-        duration_s=np.array([min(times)]),
+        duration_s=np.array(
+            [min(ideal_bounds(setting, g)[1] for g in setting.classes)]
+        ),
         energy_kwh=np.array([min(float(b.energy_kwh[0]) for b in bounds)]),
         carbon_kg=np.array([min(float(b.carbon_kg[0]) for b in bounds)]),
     )

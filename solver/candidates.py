@@ -388,10 +388,16 @@ def late_s(
     The model's error multiplies the run by ``e^(sigma z)``; failures are independent
     of it, so that their spread is added in quadrature (late side only).
     """
-    model = active_s * np.expm1(sigma * z)
+    return with_failures_s(active_s, active_s * np.expm1(sigma * z), variance_s2, z)
+
+
+def with_failures_s(
+    active_s: FloatArray, model_s: FloatArray, variance_s2: FloatArray, z: float
+) -> FloatArray:
+    """Active seconds later by the model's error and, independently, by failures."""
     if z <= 0:
-        return np.asarray(active_s + model)
-    return np.asarray(active_s + np.hypot(model, z * np.sqrt(variance_s2)))
+        return np.asarray(active_s + model_s)
+    return np.asarray(active_s + np.hypot(model_s, z * np.sqrt(variance_s2)))
 
 
 def tokens_per_s(setting: Setting, rows: Rows) -> FloatArray:

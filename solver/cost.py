@@ -66,21 +66,37 @@ def billed_seconds(
     every finish passes changes nothing. The bill grows with ``active``, with ``term``
     and is never below ``max(term, fixed + active)``, as Jensen's inequality has it.
     """
-    exact = np.asarray(active_s + fixed_s, dtype=np.float64)
+    parts, spreads = np.asarray(active_s)[None], np.asarray(sigma)[None]
+    return billed_parts(parts, fixed_s, unit_s, spreads, term_s)
+
+
+def billed_parts(
+    active_s: FloatArray,
+    fixed_s: FloatArray | float,
+    unit_s: FloatArray,
+    sigma: FloatArray,
+    term_s: FloatArray | float = 0.0,
+) -> FloatArray:
+    """Expected seconds that are paid for work of several parts in one go, (n,).
+
+    As `billed_seconds`, where ``active_s`` and ``sigma`` are (parts, n): one error of
+    the model stretches all parts at once, each by its own spread.
+    """
+    exact = np.asarray(np.sum(active_s, axis=0) + fixed_s, dtype=np.float64)
     fixed = np.broadcast_to(np.asarray(fixed_s, dtype=np.float64), exact.shape)
     terms = np.broadcast_to(np.asarray(term_s, dtype=np.float64), exact.shape)
     uneven = np.flatnonzero((unit_s > 0) | (terms > 0))
     if not len(uneven):
         return exact
     quantiles = _normal_quantiles(_SLICES if sigma.any() else 1)
-    active, unit, spread = active_s[uneven], unit_s[uneven], sigma[uneven]
+    active, unit, spread = active_s[:, uneven], unit_s[uneven], sigma[:, uneven]
     by_unit = unit > 0
     whole = np.where(by_unit, unit, 1.0)
     mean = sum(np.exp(spread * z) for z in quantiles) / len(quantiles)
     active = np.where(by_unit, active, active / mean)
     total = np.zeros(len(uneven))
     for z in quantiles:
-        run = fixed[uneven] + active * np.exp(spread * z)
+        run = fixed[uneven] + np.sum(active * np.exp(spread * z), axis=0)
         # 1e-9: a finish that is a whole number of units must not pay one more.
         units = np.maximum(np.ceil(run / whole - 1e-9), 1.0)
         total += np.maximum(np.where(by_unit, units * whole, run), terms[uneven])

@@ -55,6 +55,10 @@ class Message:
         """The message of that id in `solver.messages`, with its sentence."""
         return Message(message_id, values, sentence(message_id, **values))
 
+    def as_dict(self) -> dict[str, Any]:
+        """The message as the JSON contract has it."""
+        return {"id": self.id, "text": self.text, "values": self.values}
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -158,9 +162,7 @@ class Plan:
         """The plan as the JSON contract has it; warnings become sentences."""
         data = asdict(self)
         data["layout"]["layers_per_stage"] = list(self.layout.layers_per_stage)
-        data["warnings"] = [
-            {"id": w.id, "text": w.text, "values": w.values} for w in self.warnings
-        ]
+        data["warnings"] = [message.as_dict() for message in self.warnings]
         return data
 
     @staticmethod
@@ -225,6 +227,80 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
+class PhasePlan:
+    """One phase of a chain: how it is run, and when."""
+
+    name: str
+    plan: Plan
+    """The phase as though it ran alone, ordered on day 0; what it costs and takes
+    together with the others stands in ``leases`` and ``total``."""
+    lease: int
+    """Position of its lease."""
+    start_day: float
+    """Expected days from day 0 until its work begins, set-up included."""
+    end_day: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Nodes rented once for one phase or several consecutive ones."""
+
+    phases: tuple[str, ...]
+    offer: str
+    start: str | None
+    """Day on which the nodes are there; None: today."""
+    nodes: int
+    """Spares included."""
+    storage: str | None
+    wait_days: float
+    """Days waited for the nodes after the phase before has ended, or from day 0."""
+    start_day: float
+    end_day: float
+    billed_hours: float
+    """Expected hours of each node that are paid for."""
+    compute_usd: float
+    storage_usd: float
+    data_usd: float
+    """Price of bringing training data there that was elsewhere."""
+    cost_at_confidence_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A change of region between two leases."""
+
+    after: str
+    """The phase whose checkpoint is moved."""
+    origin: str
+    destination: str
+    checkpoint_gb: float
+    checkpoint_usd: float
+    data_usd: float
+    """Price of bringing the data set of all phases to the new region."""
+    days: float
+    price_known: bool
+    """Whether the catalog knows the price; else it counts as 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What all phases come to together."""
+
+    cost_usd: float
+    cost_parts_usd: dict[str, float]
+    """compute, storage, data, moves; they add up to ``cost_usd``."""
+    duration_days: float
+    duration_parts_days: dict[str, float]
+    """Those of a plan, and moves and waiting; they add up to ``duration_days``."""
+    confidence: float
+    cost_at_confidence_usd: float
+    duration_at_confidence_days: float
+    cost_p90_usd: float
+    duration_p90_days: float
+    gpu_hours: float
+
+
+@dataclass(frozen=True, slots=True)
 class PlanResult:
     """The answer to one scenario."""
 
@@ -238,6 +314,13 @@ class PlanResult:
     scenario: str = ""
     objective_levels: tuple[str, ...] = ()
     """What was minimised in turn, ``objective`` first."""
+    phases: tuple[PhasePlan, ...] = ()
+    """The phases of a chain, in order; empty for a single job."""
+    leases: tuple[Lease, ...] = ()
+    moves: tuple[Move, ...] = ()
+    total: Total | None = None
+    warnings: tuple[Message, ...] = ()
+    """What is to be known of a chain, beside the warnings of its plans."""
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON contract's object."""
@@ -261,4 +344,11 @@ class PlanResult:
             "proof": asdict(self.proof),
             "explanation": asdict(self.explanation) if self.explanation else None,
             "versions": self.versions,
+            "phases": [
+                asdict(phase) | {"plan": phase.plan.as_dict()} for phase in self.phases
+            ],
+            "leases": [asdict(lease) for lease in self.leases],
+            "moves": [asdict(move) for move in self.moves],
+            "total": asdict(self.total) if self.total else None,
+            "warnings": [message.as_dict() for message in self.warnings],
         }

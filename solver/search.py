@@ -107,6 +107,7 @@ class Search:
     setting: Setting
     limits: SearchLimits
     slack: float
+    cap: float = np.inf
     best: float = np.inf
     stats: SearchStats = field(default_factory=SearchStats)
     parts: list[CandidateTable] = field(default_factory=list)
@@ -115,8 +116,8 @@ class Search:
     def ceiling(self) -> float:
         """Objective value above which nothing is of interest any more."""
         if np.isinf(self.best) or np.isinf(self.slack):
-            return np.inf  # what costs nothing has no multiple without end
-        return self.best * (1.0 + self.slack)
+            return self.cap  # what costs nothing has no multiple without end
+        return min(self.best * (1.0 + self.slack), self.cap)
 
     def class_bound(self, group: HardwareClass) -> float:
         """Objective that no layout on this hardware can undercut."""
@@ -403,6 +404,7 @@ def search(
     slack: float = 0.0,
     progress: Callable[[str, float], None] | None = None,
     time_s: float | None = None,
+    cap: float = np.inf,
 ) -> SearchResult:
     """Candidates that meet ``limits`` and hold every optimum of the objective.
 
@@ -422,8 +424,10 @@ def search(
         Called with a label and the fraction done.
     time_s
         Wall-clock seconds after which no more layouts are made or evaluated.
+    cap
+        Objective (dollars or seconds) above which nothing is of interest.
     """
-    work = Search(setting, limits, slack)
+    work = Search(setting, limits, slack, cap)
     left, bounds = run(work, progress, time_s)
     open_bound = min((bounds[i] for i in left), default=np.inf)
     complete = open_bound > work.ceiling or not left

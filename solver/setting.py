@@ -47,6 +47,9 @@ TIB = 2**40
 NO_LIMIT = 2**31
 """More nodes than anyone has."""
 
+TierVariant = tuple[str, float, bool, float]
+"""What tells the variants of a storage tier apart."""
+
 HardwareKey = tuple[str, int, str, str, float, bool, int, str, float]
 """All of a server that the physics sees."""
 
@@ -286,11 +289,20 @@ class Setting:
     @cached_property
     def tiers(self) -> tuple[StorageTier, ...]:
         """Distinct storage tiers of all options, variants of one tier apart."""
-        seen: dict[_Variant, StorageTier] = {}
+        return tuple(self._variants[key] for key in self.tier_variants)
+
+    @cached_property
+    def tier_variants(self) -> tuple[TierVariant, ...]:
+        """What tells the ``tiers`` apart, also between settings."""
+        return tuple(sorted(self._variants))
+
+    @cached_property
+    def _variants(self) -> dict[TierVariant, StorageTier]:
+        seen: dict[TierVariant, StorageTier] = {}
         for option in self.options:
             for tier in option.storage:
                 seen.setdefault(_variant(tier), tier)
-        return tuple(seen[key] for key in sorted(seen))
+        return seen
 
     @cached_property
     def option_tiers(self) -> tuple[IntArray, ...]:
@@ -329,10 +341,7 @@ def hardware_key(option: Option) -> HardwareKey:
     )
 
 
-_Variant = tuple[str, float, bool, float]
-
-
-def _variant(tier: StorageTier) -> _Variant:
+def _variant(tier: StorageTier) -> TierVariant:
     """What tells the variants of a tier apart, the drives of servers for one.
 
     A server's own drives have their size; an owner's are free and, if nothing else is

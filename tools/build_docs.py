@@ -129,15 +129,25 @@ def _mappings(
     schema: Mapping[str, Any],
     above: tuple[str, ...],
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield every mapping of the schema with the path of its key, top first."""
+    """Yield every mapping of the schema with the path of its key, top first.
+
+    What a key of the top level holds is not told again where it stands in a list.
+    """
     if "properties" in node:
         yield path, node
+        top = _top_mappings(schema) if path else set()
         for key, field in node["properties"].items():
             for name, is_list in _references(field, False):
-                if name not in above:
+                if name not in above and name not in top:
                     where = f"{path}.{key}".lstrip(".") + ("[]" if is_list else "")
                     target = schema["$defs"][name]
                     yield from _mappings(target, where, schema, (*above, name))
+
+
+def _top_mappings(schema: Mapping[str, Any]) -> set[str]:
+    """Return the names of the mappings that keys of the top level hold."""
+    fields = schema["properties"].values()
+    return {name for field in fields for name, _ in _references(field, False)}
 
 
 def _references(field: Any, in_list: bool) -> Iterator[tuple[str, bool]]:

@@ -13,6 +13,7 @@ from solver.cli.inputs import (
     OnlyThese,
     Overrides,
     ScenarioName,
+    one_phase,
     read_inputs,
 )
 from solver.cli.terminal import write, write_page
@@ -49,6 +50,9 @@ def _count(name: str, text: str, least: int = 1) -> typer.models.OptionInfo:
 Word = str | None
 Number = int | None
 
+PhaseName = Annotated[
+    Word, _text("--phase", "NAME", "Phase to look at, of a scenario that has phases.")
+]
 GpuType = Annotated[Word, _text("--gpu", "NAME", "GPU type, such as H100.")]
 ServerId = Annotated[Word, _text("--server", "ID", "Kind of node, by catalog id.")]
 OfferId = Annotated[Word, _text("--offer", "ID", "Offer, by its catalog id.")]
@@ -91,6 +95,7 @@ def estimate(
     offers: OfferTables = None,
     only: OnlyThese = False,
     as_json: AsJson = False,
+    phase: PhaseName = None,
     gpu: GpuType = None,
     server: ServerId = None,
     offer: OfferId = None,
@@ -115,7 +120,10 @@ def estimate(
     Nothing is bought or compared. Of the layouts that keep what is pinned, the fastest
     that fits is shown. The exit status is 3 where none fits in memory.
     """
-    job, entries = read_inputs(scenario, catalog, overrides, offers=offers, only=only)
+    whole, entries = read_inputs(
+        scenario, catalog, overrides, offers=offers, only=only, phased=True
+    )
+    job = one_phase(whole, phase)
     from solver.planning.estimate import EstimatePins
     from solver.planning.estimate import estimate as estimate_layout
 

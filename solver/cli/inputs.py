@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from solver.errors import InputError, Issue
+from solver.errors import InputError, Issue, nearest, shown
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
@@ -23,6 +23,7 @@ __all__ = [
     "Overrides",
     "Quiet",
     "ScenarioName",
+    "one_phase",
     "read_inputs",
     "read_scenario",
 ]
@@ -88,6 +89,7 @@ def read_inputs(
     offers: Sequence[Path] | None = None,
     only: bool = False,
     faults: Sequence[Issue] = (),
+    phased: bool = False,
 ) -> tuple[Scenario, Catalog]:
     """Return the scenario and the catalog that a command is about.
 
@@ -108,6 +110,8 @@ def read_inputs(
         Whether these are all that may be chosen.
     faults
         What is wrong with other options, told with the rest.
+    phased
+        Whether the command can answer a scenario of several phases.
 
     Raises
     ------
@@ -125,7 +129,7 @@ def read_inputs(
     faults = [*faults, *faults_of(catalog)]
     try:
         scenario = read_scenario(
-            name, catalog, overrides, options, offers=offers, only=only
+            name, catalog, overrides, options, offers=offers, only=only, phased=phased
         )
     except InputError as error:
         raise InputError([*faults, *error.issues]) from None
@@ -142,6 +146,7 @@ def read_scenario(
     *,
     offers: Sequence[Path] | None = None,
     only: bool = False,
+    phased: bool = False,
 ) -> Scenario:
     """Return the scenario that a command is about; as `read_inputs`.
 
@@ -161,9 +166,45 @@ def read_scenario(
         for number, option in enumerate(given, start=len(typed) + 1)
     }
     try:
-        return load_scenario(name, catalog, [*typed, *given.values()], added=added)
+        scenario = load_scenario(name, catalog, [*typed, *given.values()], added=added)
     except InputError as error:
         raise InputError(_placed(error.issues, places)) from None
+    if scenario.phases and not phased:
+        raise InputError([_no_phases(scenario)])
+    return scenario
+
+
+def one_phase(scenario: Scenario, name: str | None) -> Scenario:
+    """Return the phase of that name as a scenario, or a scenario without phases.
+
+    Raises
+    ------
+    InputError
+        There is no such phase, or there are phases and none is named.
+    """
+    names = [phase.name for phase in scenario.phases]
+    listed = ", ".join(names)
+    if name is None and names:
+        message = f"the scenario has phases; name one with --phase: {listed}"
+        raise InputError([Issue("bad-usage", message)])
+    if name is None:
+        return scenario
+    for phase in scenario.phases:
+        if phase.name == name:
+            return phase.scenario
+    message = f"there is no phase {shown(name)}"
+    message += f"; there are {listed}" if names else ": the scenario has no phases"
+    hint = nearest(name, names)
+    raise InputError([Issue("unknown-name", message, "--phase", None, hint)])
+
+
+def _no_phases(scenario: Scenario) -> Issue:
+    """Return that a command answers one job alone."""
+    message = (
+        "this command answers scenarios of one job, and this one has phases; "
+        "'solve' plans phases, 'estimate --phase NAME' shows one"
+    )
+    return Issue("bad-usage", message, scenario.file, "phases")
 
 
 def _placed(issues: Iterable[Issue], places: Mapping[str, str]) -> list[Issue]:

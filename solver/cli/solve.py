@@ -126,12 +126,12 @@ def solve(
         "--max-price-age": ("limits.price_age", max_price_age),
     }
     job, entries = read_inputs(
-        scenario, catalog, overrides, options, offers=offers, only=only
+        scenario, catalog, overrides, options, offers=offers, only=only, phased=True
     )
-    from solver.planning.single_job import plan_job
+    from solver.planning.answering import answer
 
     with ProgressLine(wanted=not (quiet or log)) as line:
-        result = plan_job(
+        result = answer(
             job,
             entries,
             export_model=export_model,
@@ -150,7 +150,7 @@ def _print(result: PlanResult, *, as_json: bool, quiet: bool) -> None:
 
         write(result_as_json(result))
         return
-    from solver.report.answer_rows import page
+    from solver.report.phase_rows import answer_page
 
-    answer = page(result)
+    answer = answer_page(result)
     write_page(replace(answer, parts=()) if quiet else answer)

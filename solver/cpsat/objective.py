@@ -8,7 +8,15 @@ from contextlib import contextmanager
 import numpy as np
 from ortools.sat.python import cp_model
 
-from solver.cpsat.table import MAX_SCALED, IntArray, Level, Objective, level_values
+from solver.cpsat.chain import Chain, Joint
+from solver.cpsat.table import (
+    MAX_SCALED,
+    IntArray,
+    Level,
+    Objective,
+    Term,
+    level_values,
+)
 from solver.cpsat.variables import Variables
 from solver.errors import InternalError
 
@@ -25,6 +33,9 @@ class LexicographicObjective:
         Variables of the model; a total variable a level is added to it.
     objective
         The levels. A level's value is the sum over jobs of ``weight x quantity``.
+    chain
+        Jobs run one after the other: terms may then name a joint variable of theirs,
+        which counts once.
 
     Notes
     -----
@@ -33,8 +44,11 @@ class LexicographicObjective:
     ``(rank_1 x n_2 + rank_2) x n_3 + ...``, so that the last minimum is unique.
     """
 
-    def __init__(self, variables: Variables, objective: Objective) -> None:
+    def __init__(
+        self, variables: Variables, objective: Objective, chain: Chain | None = None
+    ) -> None:
         self._variables = variables
+        self._joint = {} if chain is None else chain.joint
         self.levels = tuple(objective)
         self._dropped: set[tuple[int, int]] = set()
         self._check(objective)
@@ -79,6 +93,7 @@ class LexicographicObjective:
         columns = self._columns[level]
         least = sum(int(column.min(initial=MAX_SCALED)) for column in columns)
         most = sum(int(column.max(initial=0)) for column in columns)
+        most += self._most_joint(level)
         for job, column in enumerate(columns):
             others_least = least - int(column.min(initial=MAX_SCALED))
             others_most = most - int(column.max(initial=0))
@@ -90,7 +105,24 @@ class LexicographicObjective:
 
     def value(self, level: int, rows: tuple[int, ...]) -> int:
         """The level's total when ``rows``, one a job, are chosen."""
-        return sum(int(c[r]) for c, r in zip(self._columns[level], rows, strict=True))
+        total = sum(int(c[r]) for c, r in zip(self._columns[level], rows, strict=True))
+        return total + sum(
+            term.weight * joint.value(rows) for term, joint in self._joint_terms(level)
+        )
+
+    def _joint_terms(self, level: int) -> list[tuple[Term, Joint]]:
+        """The terms of a level that are joint variables; ranks have none."""
+        terms = self.levels[level] if level < len(self.levels) else ()
+        joint = self._joint
+        return [(t, joint[t.quantity]) for t in terms if t.quantity in joint]
+
+    def _most_joint(self, level: int) -> int:
+        """The most that the joint terms of a level come to."""
+        return sum(t.weight * joint.most for t, joint in self._joint_terms(level))
+
+    def _of_jobs(self, level: Level) -> Level:
+        """The terms of a level that are quantities of each job."""
+        return tuple(term for term in level if term.quantity not in self._joint)
 
     @contextmanager
     def restored(self) -> Iterator[None]:
@@ -110,10 +142,13 @@ class LexicographicObjective:
         """Compute the columns of all levels; refuse sums that are too large."""
         jobs = self._variables.jobs
         self._columns: list[tuple[IntArray, ...]] = [
-            tuple(level_values(table, level) for table in jobs) for level in objective
+            tuple(level_values(table, self._of_jobs(level)) for table in jobs)
+            for level in objective
         ]
-        for level, columns in zip(objective, self._columns, strict=True):
+        numbered = enumerate(zip(objective, self._columns, strict=True))
+        for number, (level, columns) in numbered:
             largest = sum(int(column.max(initial=0)) for column in columns)
+            largest += self._most_joint(number)
             if not level or largest > MAX_SCALED:
                 raise InternalError(f"objective level {level} is empty or overflows")
         self._columns += _rank_columns([table.rank for table in jobs])
@@ -123,8 +158,9 @@ class LexicographicObjective:
         terms = [
             (self._variables.quantity(job, term.quantity), term.weight)
             for job in range(len(self._variables.jobs))
-            for term in level
+            for term in self._of_jobs(level)
         ]
+        terms += [(j.variable, t.weight) for t, j in self._joint_terms(number - 1)]
         return self._total(f"objective_{number}", terms, number - 1)
 
     def _rank_totals(self) -> Iterator[cp_model.IntVar]:
@@ -148,6 +184,7 @@ class LexicographicObjective:
         """A new variable equal to a weighted sum."""
         model = self._variables.model
         largest = sum(int(c.max(initial=0)) for c in self._columns[level])
+        largest += self._most_joint(level)
         total = model.new_int_var(0, largest, name)
         row = cp_model.LinearExpr.weighted_sum(
             [*(variable for variable, _ in terms), total],

@@ -10,6 +10,7 @@ from pathlib import Path
 from ortools.sat.python import cp_model
 
 from solver.cpsat import search
+from solver.cpsat.chain import Chain, Links, add_shared_bound
 from solver.cpsat.constraints import (
     ADD_RULE,
     add_exactly_one_candidate,
@@ -19,7 +20,13 @@ from solver.cpsat.export import model_text
 from solver.cpsat.objective import LexicographicObjective
 from solver.cpsat.outcome import ProgressCallback, SolveOutcome, relative_gap
 from solver.cpsat.search import Search
-from solver.cpsat.table import JobTable, Objective, Requirement, SolveLimits
+from solver.cpsat.table import (
+    JobTable,
+    Objective,
+    Requirement,
+    SharedBound,
+    SolveLimits,
+)
 from solver.cpsat.variables import Variables
 from solver.errors import InputError, InternalError, Issue
 
@@ -42,6 +49,10 @@ class PlacementProblem:
         A good row for each job to start from.
     channels
         Which named variables to build at once; see `Variables`.
+    links
+        Jobs are run one after the other in the order given: what joins them.
+    shared
+        Limits of all jobs together.
     """
 
     def __init__(
@@ -52,6 +63,8 @@ class PlacementProblem:
         *,
         hint: Sequence[int] | None = None,
         channels: Collection[str] | None = None,
+        links: Links | None = None,
+        shared: Sequence[SharedBound] = (),
     ) -> None:
         self.jobs = tuple(jobs)
         self.requirements = tuple(requirements)
@@ -59,7 +72,11 @@ class PlacementProblem:
         self.model = cp_model.CpModel()
         self.variables = Variables(self.model, self.jobs, channels)
         self.constraints = self._add_constraints()
-        self.objective = LexicographicObjective(self.variables, objective)
+        self.chain = None if links is None else Chain(self.variables, links)
+        for bound in shared:
+            rows = add_shared_bound(self.variables, self.chain, bound)
+            self.constraints.setdefault(bound.rule, []).extend(rows)
+        self.objective = LexicographicObjective(self.variables, objective, self.chain)
         if hint is not None:
             self.variables.hint(hint)
         self._hint = None if hint is None else tuple(hint)

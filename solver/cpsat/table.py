@@ -74,6 +74,9 @@ class JobTable:
         Name to (codes, labels): codes (n,) int64 index the distinct labels.
     rank
         Canonical order of the rows, a permutation of 0 to n - 1; breaks ties.
+    choice
+        Number of each row's Boolean, (n,); rows of several jobs with one number are
+        one choice, such as a lease that runs several phases. None: each has its own.
     """
 
     name: str
@@ -81,6 +84,7 @@ class JobTable:
     units: Mapping[str, str]
     categories: Mapping[str, tuple[IntArray, tuple[str, ...]]]
     rank: IntArray
+    choice: IntArray | None = None
 
     def __post_init__(self) -> None:
         """Refuse columns that the model could misread."""
@@ -94,6 +98,10 @@ class JobTable:
         self._check_column("rank", self.rank, n - 1)
         if len(np.unique(self.rank)) != n:
             raise InternalError("the canonical order is not a permutation")
+        if self.choice is not None:
+            self._check_column("choice", self.choice, MAX_SCALED)
+            if len(np.unique(self.choice)) != n:
+                raise InternalError("a job has two rows with the same Boolean")
 
     def __len__(self) -> int:
         """Number of candidates."""
@@ -140,6 +148,7 @@ class JobTable:
                 for k, (codes, labels) in self.categories.items()
             },
             rank=rank,
+            choice=None if self.choice is None else self.choice[rows],
         )
 
 
@@ -181,6 +190,20 @@ class AllowedSet:
 
 
 Requirement: TypeAlias = Bound | AllowedValues | AllowedSet
+
+
+@dataclass(frozen=True, slots=True)
+class SharedBound:
+    """``sum over jobs of quantity + joint <= upper``: one limit of all jobs together.
+
+    ``rule`` is the id in `solver.rules`; ``quantity`` a column of every job or None,
+    ``joint`` the name of a variable of the chain or None.
+    """
+
+    rule: str
+    quantity: str | None
+    joint: str | None
+    upper: int
 
 
 @dataclass(frozen=True, slots=True)

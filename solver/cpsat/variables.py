@@ -75,6 +75,7 @@ class Variables:
     ) -> None:
         self.model = model
         self.jobs = tuple(jobs)
+        self._shared: dict[int, cp_model.IntVar] = {}
         self.choose: tuple[list[cp_model.IntVar], ...] = tuple(
             self._choose_booleans(job) for job in range(len(self.jobs))
         )
@@ -138,9 +139,11 @@ class Variables:
             raise InternalError(f"the hint {tuple(rows)} does not fit {sizes} rows")
         self.model.clear_hints()
         proto = self.model.proto.solution_hint
+        hinted: dict[int, int] = {}  # jobs may share Booleans
         for variable, value in self._complete_assignment(rows):
-            proto.vars.append(variable.index)
-            proto.values.append(value)
+            hinted[variable.index] = value
+        proto.vars.extend(list(hinted))
+        proto.values.extend(list(hinted.values()))
 
     def _complete_assignment(
         self, rows: Sequence[int]
@@ -158,11 +161,24 @@ class Variables:
                 yield boolean, int(label == labels[code])
 
     def _choose_booleans(self, job: int) -> list[cp_model.IntVar]:
-        """One Boolean a candidate: ``choose[k]``, or ``choose[job,k]``."""
+        """One Boolean a candidate: ``choose[k]``, or ``choose[job,k]``.
+
+        Rows that share one with another job have it by number: ``choose[lease 7]``.
+        """
+        choice = self.jobs[job].choice
+        if choice is not None:
+            return [self._shared_boolean(int(number)) for number in choice]
         several = len(self.jobs) > 1
         prefix = f"choose[{self.jobs[job].name}," if several else "choose["
         new_bool = self.model.new_bool_var
         return [new_bool(f"{prefix}{k}]") for k in range(len(self.jobs[job]))]
+
+    def _shared_boolean(self, number: int) -> cp_model.IntVar:
+        """The Boolean of that number, made when first asked for."""
+        if number not in self._shared:
+            name = f"choose[lease {number}]"
+            self._shared[number] = self.model.new_bool_var(name)
+        return self._shared[number]
 
     def _wanted(
         self, table: JobTable, channels: Collection[str] | None

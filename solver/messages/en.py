@@ -5,6 +5,7 @@ from solver.messages.en_catalog import CATALOG
 from solver.messages.en_explain import EXPLAIN
 from solver.messages.en_geography import GEOGRAPHY
 from solver.messages.en_import import IMPORTING
+from solver.messages.en_phases import PHASES
 from solver.messages.en_questions import QUESTIONS
 from solver.messages.en_supply import SUPPLY
 
@@ -492,6 +493,7 @@ MESSAGES: dict[str, str] = (
     | QUESTIONS
     | SUPPLY
     | GEOGRAPHY
+    | PHASES
     | CATALOG
 )
 """Message id to format string."""

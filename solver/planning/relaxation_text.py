@@ -89,41 +89,57 @@ def _with(values: tuple[str, ...] | None, new: str) -> tuple[str, ...]:
 
 def deadline_needed_s(opening: Opening) -> float:
     """The soonest finish, rounded up to a tenth of a day, or of an hour if short."""
-    seconds = float(opening.table.duration_limit_s[opening.row])
+    return deadline_rounded_up(float(opening.table.duration_limit_s[opening.row]))
+
+
+def deadline_rounded_up(seconds: float) -> float:
+    """A finish, rounded up to a tenth of a day, or of an hour if short."""
     unit = HOUR if seconds < SHORT_DAYS * DAY else DAY
     return round_up(seconds / unit, 1) * unit
 
 
 def budget_needed_usd(opening: Opening) -> float:
     """The least cost, rounded up to a dollar, or to a cent if small."""
-    usd = float(opening.table.cost_limit_usd[opening.row])
+    return budget_rounded_up(float(opening.table.cost_limit_usd[opening.row]))
+
+
+def budget_rounded_up(usd: float) -> float:
+    """A cost, rounded up to a dollar, or to a cent if small."""
     return round_up(usd, 0 if usd >= SMALL_USD else 2)
 
 
 def _deadline(opening: Opening, user: Constraints) -> Described:
-    needed = deadline_needed_s(opening)
-    short = needed < SHORT_DAYS * DAY
-    text = f"{needed / HOUR:.1f} hours" if short else f"{needed / DAY:.1f} days"
-    hours = sentence("relax.hours", hours=needed / HOUR)
+    return deadline_text(user.deadline_s or 0.0, deadline_needed_s(opening))
+
+
+def deadline_text(now_s: float, needed_s: float) -> Described:
+    """A deadline and the one that is needed, and how to type that."""
+    short = needed_s < SHORT_DAYS * DAY
+    text = f"{needed_s / HOUR:.1f} hours" if short else f"{needed_s / DAY:.1f} days"
+    hours = sentence("relax.hours", hours=needed_s / HOUR)
     return {
-        "now": format_duration_s(user.deadline_s or 0.0),
-        "needed": hours if short else sentence("relax.days", days=needed / DAY),
-        "now_value": (user.deadline_s or 0.0) / DAY,
-        "needed_value": needed / DAY,
+        "now": format_duration_s(now_s),
+        "needed": hours if short else sentence("relax.days", days=needed_s / DAY),
+        "now_value": now_s / DAY,
+        "needed_value": needed_s / DAY,
         "unit": "days",
         "set": f"constraints.deadline={text}",
     }
 
 
 def _budget(opening: Opening, user: Constraints) -> Described:
-    needed = budget_needed_usd(opening)
+    return budget_text(user.budget_usd, budget_needed_usd(opening))
+
+
+def budget_text(now_usd: float | None, needed_usd: float) -> Described:
+    """A budget and the one that is needed, and how to type that."""
     return {
-        "now": format_usd(user.budget_usd or 0.0),
-        "needed": format_usd(needed),
-        "now_value": user.budget_usd,
-        "needed_value": needed,
+        "now": format_usd(now_usd or 0.0),
+        "needed": format_usd(needed_usd),
+        "now_value": now_usd,
+        "needed_value": needed_usd,
         "unit": "USD",
-        "set": f"constraints.budget={needed:.2f}".removesuffix(".00"),
+        "set": f"constraints.budget={needed_usd:.2f}".removesuffix(".00"),
     }
 
 

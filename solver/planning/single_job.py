@@ -21,8 +21,8 @@ from solver.errors import InternalError
 from solver.objective import SHOWN, Spent
 from solver.plan import Alternative, Explanation, Plan, PlanResult, Proof, Status
 from solver.planning.build_plan import build_plan
-from solver.planning.phases import Phases
 from solver.planning.runners_up import runners_up
+from solver.planning.stopwatch import Stopwatch
 from solver.search import SearchResult, ideal_bounds, ideal_spent, limits_of, search
 from solver.setting import Setting, setting_of
 from solver.verify import verify
@@ -86,7 +86,7 @@ def plan_job(
     log: Callable[[str], None] | None = None,
     progress: Progress | None = None,
     alternatives: int = 5,
-    phases: Phases | None = None,
+    stopwatch: Stopwatch | None = None,
 ) -> PlanResult:
     """The best plan for ``scenario``, proved, or why there is none.
 
@@ -102,8 +102,8 @@ def plan_job(
         Called with a label and the fraction done.
     alternatives
         Most runners-up to report.
-    phases
-        Records how long each phase takes.
+    stopwatch
+        Records how long each stage takes.
 
     Raises
     ------
@@ -111,19 +111,21 @@ def plan_job(
         If the plan fails its own verification, or two ways to the optimum disagree.
     """
     started = time.perf_counter()
-    phases = phases or Phases()
-    with phases.measure("options"):
+    stopwatch = stopwatch or Stopwatch()
+    with stopwatch.measure("options"):
         setting = setting_of(scenario, catalog)
     best = best_of(
         setting,
         SLACK,
         scenario.limits.time_s,
         progress=progress,
-        phases=phases,
+        stopwatch=stopwatch,
         export_model=export_model,
         log=log,
     )
-    return answer_of(setting, best, started, alternatives=alternatives, phases=phases)
+    return answer_of(
+        setting, best, started, alternatives=alternatives, stopwatch=stopwatch
+    )
 
 
 def answer_of(
@@ -132,23 +134,23 @@ def answer_of(
     started: float,
     *,
     alternatives: int = 5,
-    phases: Phases | None = None,
+    stopwatch: Stopwatch | None = None,
 ) -> PlanResult:
     """The answer to a setting from its best candidate: a verified plan, or why not.
 
     ``started`` is the clock (time.perf_counter) at which the work began; the rest is as
     for `plan_job`.
     """
-    phases = phases or Phases()
+    stopwatch = stopwatch or Stopwatch()
     if best.status == "infeasible":
-        return _no_plan(setting, best.found, started, phases)
+        return _no_plan(setting, best.found, started, stopwatch)
     if best.row is None:
         proof = _proof(setting, best.found, best.chosen, started)
         return _result(setting, best.status, None, (), proof, None)
-    with phases.measure("plan"):
+    with stopwatch.measure("plan"):
         plan = build_plan(setting, best.table, best.row)
         others = runners_up(setting, best.table, best.row, plan, alternatives)
-    with phases.measure("verify"):
+    with stopwatch.measure("verify"):
         certify(plan, setting)
     proof = _proof(setting, best.found, best.chosen, started)
     return _result(setting, best.status, plan, others, proof, None)
@@ -160,7 +162,7 @@ def best_of(
     time_s: float,
     *,
     progress: Progress | None = None,
-    phases: Phases | None = None,
+    stopwatch: Stopwatch | None = None,
     export_model: Path | None = None,
     log: Callable[[str], None] | None = None,
 ) -> Best:
@@ -174,16 +176,16 @@ def best_of(
         Candidates within this share of the best objective are kept.
     time_s
         Seconds that both may take.
-    progress, phases, export_model, log
+    progress, stopwatch, export_model, log
         As for `plan_job`.
     """
-    started, phases = time.perf_counter(), phases or Phases()
-    with phases.measure("candidates"):
+    started, stopwatch = time.perf_counter(), stopwatch or Stopwatch()
+    with stopwatch.measure("candidates"):
         found = search(setting, limits_of(setting.scenario), slack, progress, time_s)
     if found.table is None:
         return Best("infeasible" if found.complete else "unknown", found)
     left_s = time_s - (time.perf_counter() - started)
-    chosen = choose(setting, found.table, phases, export_model, log, left_s)
+    chosen = choose(setting, found.table, stopwatch, export_model, log, left_s)
     if chosen.row is None:
         proved = chosen.outcome.status == "infeasible" and found.complete
         return Best("infeasible" if proved else "unknown", found, chosen)
@@ -194,7 +196,7 @@ def best_of(
 def choose(
     setting: Setting,
     table: CandidateTable,
-    phases: Phases,
+    stopwatch: Stopwatch,
     export_model: Path | None = None,
     log: Callable[[str], None] | None = None,
     left_s: float | None = None,
@@ -203,13 +205,13 @@ def choose(
 
     ``left_s`` are the seconds left for it; None: all of the scenario's time limit.
     """
-    with phases.measure("import ortools"):
+    with stopwatch.measure("import ortools"):
         from solver.cpsat.problem import PlacementProblem
         from solver.cpsat.prune import undominated
         from solver.cpsat.reduce import best_row_by_reduction
         from solver.planning import model_table
     scenario = setting.scenario
-    with phases.measure("model build"):
+    with stopwatch.measure("model build"):
         scale = model_table.scale_of(setting, floor_of(setting), table)
         whole = model_table.job_table(setting, table, scale)
         requirements = model_table.requirements_of(scenario, setting, scale, whole)
@@ -223,8 +225,8 @@ def choose(
         )
     if export_model is not None:
         _export(export_model, whole, requirements, levels, scenario)
-    with phases.measure("solve"):
-        outcome = problem.solve(_solve_limits(scenario, left_s), _logger(log))
+    with stopwatch.measure("solve"):
+        outcome = problem.solve(solve_limits(scenario, left_s), solver_log(log))
     row = outcome.rows[0] if outcome.rows else best
     if outcome.ties_proved and row != best:
         raise InternalError("CP-SAT and the reduction choose different candidates")
@@ -249,7 +251,7 @@ def floor_of(setting: Setting) -> Spent:
     )
 
 
-def _solve_limits(scenario: Scenario, left_s: float | None) -> SolveLimits:
+def solve_limits(scenario: Scenario, left_s: float | None) -> SolveLimits:
     """The user's limits, with the time that the search left."""
     from solver.cpsat.table import SolveLimits
 
@@ -262,7 +264,8 @@ def _solve_limits(scenario: Scenario, left_s: float | None) -> SolveLimits:
     )
 
 
-def _logger(log: Callable[[str], None] | None) -> ProgressCallback | None:
+def solver_log(log: Callable[[str], None] | None) -> ProgressCallback | None:
+    """CP-SAT's progress as lines of text."""
     if log is None:
         return None
 
@@ -352,11 +355,11 @@ def _bound_and_gap(
 
 
 def _no_plan(
-    setting: Setting, found: SearchResult, started: float, phases: Phases
+    setting: Setting, found: SearchResult, started: float, stopwatch: Stopwatch
 ) -> PlanResult:
     from solver.planning.infeasibility import explain
 
-    with phases.measure("explain"):
+    with stopwatch.measure("explain"):
         explanation = explain(setting)
     proof = _proof(setting, found, None, started)
     return _result(setting, "infeasible", None, (), proof, explanation)

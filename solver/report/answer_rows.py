@@ -22,7 +22,7 @@ from solver.report.figures import (
 from solver.report.plan_rows import plan_sections
 from solver.units import format_duration_s, format_mwh, format_tonnes, format_usd
 
-__all__ = ["headline", "message_section", "page"]
+__all__ = ["headline", "known_text", "message_section", "page", "proof_section"]
 
 
 _RANGES = frozenset(("nodes", "batch"))
@@ -42,7 +42,7 @@ def page(result: PlanResult) -> Page:
         parts.extend(plan_sections(result.plan))
     if result.explanation is not None:
         parts.extend(explanation_parts(result.explanation))
-    parts.append(_proof(result))
+    parts.append(proof_section(result))
     if result.alternatives:
         parts.append(_alternatives(result))
     if result.plan is not None:
@@ -54,7 +54,7 @@ def page(result: PlanResult) -> Page:
 
 def headline(result: PlanResult) -> str:
     """Return the decision and how it is known, in one sentence."""
-    plan, proof = result.plan, result.proof
+    plan = result.plan
     if plan is None:
         if result.explanation is None:
             return sentence(f"headline.{result.status}")
@@ -66,13 +66,16 @@ def headline(result: PlanResult) -> str:
         cost=format_usd(plan.cost_usd),
         duration=duration_text(plan.duration_days),
     )
+    return f"{decision} – {known_text(result)}"
+
+
+def known_text(result: PlanResult) -> str:
+    """Return how the answer is known: proved, or with which gap."""
     if result.status == "optimal":
-        known = _proved(result.objective)
-    elif proof.gap is None:
-        known = sentence("headline.feasible.no-bound")
-    else:
-        known = sentence("headline.feasible", gap=_gap(proof.gap))
-    return f"{decision} – {known}"
+        return _proved(result.objective)
+    if result.proof.gap is None:
+        return sentence("headline.feasible.no-bound")
+    return sentence("headline.feasible", gap=_gap(result.proof.gap))
 
 
 def _proved(objective: str) -> str:
@@ -89,7 +92,7 @@ def _gap(gap: float) -> str:
     return f"{tenths / 10:g}%"
 
 
-def _proof(result: PlanResult) -> Section:
+def proof_section(result: PlanResult) -> Section:
     """Return how the answer is known, and over what."""
     proof = result.proof
     rows = [Row(sentence("row.status"), sentence(f"status.{result.status}"))]

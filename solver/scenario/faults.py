@@ -218,7 +218,7 @@ def _elsewhere(key: str) -> str | None:
     top = ScenarioFile.keys()
     sections = [(name, spec_at((name,))) for name in top]
     for name, spec in sections:
-        if spec is not None and name not in ("offers", "prices", "model"):
+        if spec is not None and name not in ("offers", "prices", "model", "phases"):
             hint = nearest(key, spec.keys(), cutoff=0.85)
             if hint is not None:
                 return f"{name}.{hint}"

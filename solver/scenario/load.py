@@ -34,6 +34,7 @@ from solver.scenario.overrides import (
     scenario_source,
 )
 from solver.scenario.own_offers import resolve_offers
+from solver.scenario.phases import has_phases, resolve_phases
 from solver.scenario.places import resolve_serving
 from solver.scenario.prices import resolve_prices
 from solver.scenario.quotas import resolve_quotas
@@ -119,7 +120,20 @@ def resolve_scenario(
     add_offers(reading, added or AddedOffers())
     apply_overrides(reading.source, overrides, reading.log)
     _attach_offers(reading, base)
+    scenario = _resolve(reading, base, stem)
+    reading.raise_if_faulty()
+    if scenario is None:
+        raise InternalError("there is no scenario, but no fault was logged")
+    return scenario
+
+
+def _resolve(
+    reading: Reading, base: Traversable | Path | None, stem: str | None
+) -> Scenario | None:
+    """Return the scenario of a reading; None after logging faults."""
     file = read_file(reading)
+    if has_phases(reading):
+        return resolve_phases(reading, lambda phase: _resolve(phase, base, stem))
     architecture = resolve_model(file, base, reading)
     reading.supply = resolve_offers(file, reading)
     workload = resolve_workload(file, architecture, reading)
@@ -130,10 +144,11 @@ def resolve_scenario(
     serving = resolve_serving(file.serving, reading)
     failures = resolve_failures(file, reading)
     check_all(file, architecture, workload, reading)
-    reading.raise_if_faulty()
+    if reading.log:
+        return None
     return Scenario(
-        name=file.name or stem or source.name,
-        file=source.name,
+        name=file.name or stem or reading.source.source.name,
+        file=reading.source.source.name,
         architecture=_known(architecture),
         workload=workload,
         data=data,
@@ -155,7 +170,7 @@ def resolve_scenario(
             seed=file.limits.seed,
             price_age_s=file.limits.price_age,
         ),
-        start_date=today,
+        start_date=reading.today,
         quotas=quotas,
         serving=serving,
         failures=failures,

@@ -38,6 +38,10 @@ class ScenarioSource:
     set_at: dict[DataPath, str] = field(default_factory=dict)
     tables: dict[DataPath, Source] = field(default_factory=dict)
 
+    def shown(self, path: DataPath) -> DataPath:
+        """Return the path of a value as the user wrote it."""
+        return path
+
     def where(self, path: DataPath, *, key: bool = False) -> str:
         """Return the place of a value: ``file:line:column`` or ``--set #1``."""
         for length in range(len(path), 0, -1):

@@ -78,7 +78,8 @@ class Reading:
         if any(self.is_broken(place) for place in (path, *depends_on)):
             return
         where = self.source.where(path, key=key)
-        self.log.add(code, message, where, dotted(path) or None, hint)
+        written = self.source.shown(path)
+        self.log.add(code, message, where, dotted(written) or None, hint)
 
     def is_broken(self, path: DataPath) -> bool:
         """Return whether a value, or what it is part of, has a logged fault."""
@@ -87,7 +88,8 @@ class Reading:
     def raise_if_faulty(self) -> None:
         """Raise an `InputError` with every fault, in the order of the file's lines."""
         if self.log:
-            raise InputError(sorted(self.log, key=_place))
+            told_once = dict.fromkeys(self.log)  # phases share what stands at the top
+            raise InputError(sorted(told_once, key=_place))
 
     def items(
         self, path: DataPath, values: Iterable[T]

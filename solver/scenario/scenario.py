@@ -229,6 +229,12 @@ class Scenario:
     """Regions that the finished weights are copied to."""
     notices: tuple[Message, ...] = ()
     """Repairs made openly while reading (a batch rounded to whole sequences ...)."""
+    phases: tuple[Phase, ...] = ()
+    """Phases run one after the other; empty: the scenario is one job by itself.
+
+    With phases, ``workload`` and ``data`` are the first one's and ``constraints`` hold
+    only what all share.
+    """
 
     @property
     def spare_choices(self) -> tuple[int, ...]:
@@ -245,3 +251,11 @@ class Scenario:
         """Whether a limit or the objective asks for a known carbon figure."""
         limited = self.constraints.max_carbon_t is not None
         return limited or self.objective.needs_carbon
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One phase of a training, as a scenario without deadline and budget."""
+
+    name: str
+    scenario: Scenario

@@ -346,6 +346,19 @@ class ConstraintsSpec(Spec):
     """Probability at which limits have to hold. Default: 0.5, the expectation."""
 
 
+class PhaseSpec(Spec):
+    """A phase of a training: what it states, the rest is as at the top."""
+
+    name: Text
+    """What to call it, such as `extend to 32k`."""
+    workload: WorkloadSpec = WorkloadSpec()
+    """Keys of `workload` that differ in this phase. A later phase starts from the
+    checkpoint of the one before, of the same model."""
+    constraints: ConstraintsSpec = ConstraintsSpec()
+    """Limits of this phase alone; deadline, budget and confidence are shared and stand
+    at the top."""
+
+
 class StockSpec(Spec):
     """What is assumed where stock is not known, and what an account may have of it."""
 
@@ -411,6 +424,9 @@ class ScenarioFile(Spec):
     usd_per_tonne_co2: 80}. Default: cost. Ties are broken by cost, then time."""
     constraints: ConstraintsSpec = ConstraintsSpec()
     """Limits that the plan has to keep."""
+    phases: tuple[PhaseSpec, ...] = ()
+    """Phases run one after the other, each on its own best hardware, sharing one
+    deadline and one budget: [{name: pre-train}, {name: extend, workload: {...}}]."""
     stock: StockSpec = StockSpec()
     """What is assumed where stock is not known, and quotas."""
     overheads: OverheadsSpec = OverheadsSpec()

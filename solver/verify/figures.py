@@ -247,7 +247,7 @@ class Figures:
         return per_hour / HOUR
 
     @cached_property
-    def _run(self) -> Goodput:
+    def run(self) -> Goodput:
         """Failures and checkpoints around the work, one row."""
         return expected_run(
             work_s=np.array([self.work_s]),
@@ -262,12 +262,12 @@ class Figures:
     @cached_property
     def active_s(self) -> float:
         """Expected seconds of work with failures and checkpoints."""
-        return float(self._run.expected_s[0])
+        return float(self.run.expected_s[0])
 
     @cached_property
     def interval_s(self) -> float:
         """Seconds of work between two checkpoints: the best, or as stated."""
-        return float(self._run.interval_s[0])
+        return float(self.run.interval_s[0])
 
     @cached_property
     def fixed_s(self) -> float:
@@ -344,7 +344,7 @@ class Figures:
         z = NormalDist().inv_cdf(confidence)
         if z <= 0:
             return 1.0 + model
-        failures = z * math.sqrt(float(self._run.variance_s2[0])) / self.active_s
+        failures = z * math.sqrt(float(self.run.variance_s2[0])) / self.active_s
         return 1.0 + math.sqrt(model * model + failures * failures)
 
     @cached_property
@@ -409,15 +409,25 @@ class Figures:
 
         It is rented while data is copied to it and from when nodes are there on.
         """
+        hidden = self.moving.transfer_s - self.transfer_shown_s
+        rented_s = duration_s - self.wait_s + hidden
+        return self.reading_usd + self.rent_per_s * rented_s
+
+    @cached_property
+    def reading_usd(self) -> float:
+        """Price of reading the data from the tier over the run."""
+        each = self.evidence.tier.usd_per_gb_retrieved or 0.0
+        return each * self.bytes_read / GB
+
+    @cached_property
+    def rent_per_s(self) -> float:
+        """Rent of the storage tier, dollars a second."""
         tier = self.evidence.tier
-        reading = (tier.usd_per_gb_retrieved or 0.0) * self.bytes_read / GB
         if not tier.usd_per_gb_month:
-            return reading
+            return 0.0
         places = self.evidence.plan.nodes if self.local else 1
         size_gb = max(self.stored_bytes * places, tier.min_tib * TIB) / GB
-        hidden = self.moving.transfer_s - self.transfer_shown_s
-        months = (duration_s - self.wait_s + hidden) / (MONTH_HOURS * HOUR)
-        return tier.usd_per_gb_month * size_gb * months + reading
+        return tier.usd_per_gb_month * size_gb / (MONTH_HOURS * HOUR)
 
     @cached_property
     def pue(self) -> float:

@@ -52,7 +52,7 @@ class Moving:
         if data.location == evidence.offer.region:
             return read
         steps = egress_steps(evidence.catalog, data.location, evidence.offer.region)
-        return read + _moved_usd(steps, size_gb)
+        return read + moved_usd(steps, size_gb)
 
     @cached_property
     def serving_usd(self) -> float:
@@ -62,7 +62,7 @@ class Moving:
         prices = [egress_steps(evidence.catalog, here, t) for t in targets]
         each_gb = self.weight_bytes / GB
         return math.fsum(
-            _moved_usd(steps, each_gb * prices.count(steps)) / prices.count(steps)
+            moved_usd(steps, each_gb * prices.count(steps)) / prices.count(steps)
             for steps in prices
         )
 
@@ -72,7 +72,7 @@ class Moving:
         return self.egress_usd + self.serving_usd
 
 
-def _moved_usd(steps: tuple[EgressPrice, ...], gigabytes: float) -> float:
+def moved_usd(steps: tuple[EgressPrice, ...], gigabytes: float) -> float:
     """Price of moving a volume, step by step of it."""
     total, free = 0.0, steps[0].free_gb_per_month if steps else 0.0
     for step in steps:

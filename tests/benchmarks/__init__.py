@@ -1,1 +1,1 @@
-"""How long each phase of gpuplan takes; ``python -m tests.benchmarks`` prints it."""
+"""How long each stage of gpuplan takes; ``python -m tests.benchmarks`` prints it."""

@@ -1,4 +1,4 @@
-"""Print how long each phase of each benchmark takes, and what is allowed.
+"""Print how long each stage of each benchmark takes, and what is allowed.
 
 Every figure is the least of a few runs, each in a process of its own, since other work
 on the machine can only add to it. Where the machine is busy, look at the CPU seconds,
@@ -64,14 +64,14 @@ def least(repeats: int, *words: str) -> Run:
 
 
 def measure(benchmark: Benchmark, repeats: int) -> dict[str, Any]:
-    """Return the least seconds of each phase and the most memory of some runs."""
-    command = ("-m", "tests.benchmarks.phases", benchmark.scenario)
+    """Return the least seconds of each stage and the most memory of some runs."""
+    command = ("-m", "tests.benchmarks.stages", benchmark.scenario)
     runs = [json.loads(run(*command).output) for _ in range(repeats)]
     answers = {(r["status"], r["cost_usd"], r["duration_days"]) for r in runs}
     if len(answers) != 1 or runs[0]["status"] != "optimal":
         raise SystemExit(f"{benchmark.scenario} has not one proved answer: {answers}")
     seconds = {
-        phase: min(r["seconds"][phase] for r in runs) for phase in runs[0]["seconds"]
+        stage: min(r["seconds"][stage] for r in runs) for stage in runs[0]["seconds"]
     }
     return {
         **runs[0],
@@ -88,9 +88,9 @@ def show(benchmark: Benchmark, repeats: int, bare: Run) -> None:
         f"\n{benchmark.scenario}: {measured['status']}, ${measured['cost_usd']:,.0f}, "
         f"{measured['duration_days']:.1f} days"
     )
-    for phase, seconds in measured["seconds"].items():
-        print(line(f"  {phase}", seconds))
-    print(line("  sum of the phases", sum(measured["seconds"].values())))
+    for stage, seconds in measured["seconds"].items():
+        print(line(f"  {stage}", seconds))
+    print(line("  sum of the stages", sum(measured["seconds"].values())))
     print(line("  whole process", whole.wall_s, benchmark.limit_s(bare.wall_s)))
     print(line("  whole process, CPU", whole.cpu_s, benchmark.limit_s(bare.cpu_s)))
     print(

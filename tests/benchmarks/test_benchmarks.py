@@ -10,7 +10,7 @@ from solver.scenario.gallery import shipped_names
 from tests.benchmarks.__main__ import ROOT, show_catalog, show_physics
 from tests.benchmarks.registry import BENCHMARKS, CATALOG_LOAD_S, PHYSICS_S
 
-PHASES = ("import", "catalog load", "scenario load", "candidates", "solve", "report")
+STAGES = ("import", "catalog load", "scenario load", "candidates", "solve", "report")
 
 
 def test_scenarios_exist() -> None:
@@ -25,8 +25,8 @@ def test_limits_grow_with_the_machine() -> None:
     assert quickstart.limit_s(2.0) == 3.5
 
 
-def test_one_command_prints_the_phases() -> None:
-    """Tests that the command prints each phase, the whole and the memory."""
+def test_one_command_prints_the_stages() -> None:
+    """Tests that the command prints each stage, the whole and the memory."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks", "quickstart-7b", "--repeats", "1"],
         cwd=ROOT,
@@ -36,8 +36,8 @@ def test_one_command_prints_the_phases() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    for phase in (*PHASES, "whole process", "peak memory", "bare import"):
-        assert phase in done.stdout
+    for stage in (*STAGES, "whole process", "peak memory", "bare import"):
+        assert stage in done.stdout
 
 
 def test_the_catalog_is_timed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -34,12 +34,12 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Let `solve` read nothing and give the answer that the test puts here."""
     asked: dict[str, Any] = {"result": OPTIMAL}
 
-    def read_inputs(*arguments: Any, **offers: Any) -> tuple[str, str]:
+    def read_inputs(*arguments: Any, **offers: Any) -> tuple[Any, str]:
         asked["inputs"] = arguments
         asked["offers"] = offers
-        return "scenario", "catalog"
+        return SimpleNamespace(phases=()), "catalog"
 
-    def plan_job(scenario: str, catalog: str, **options: Any) -> PlanResult:
+    def plan_job(scenario: Any, catalog: str, **options: Any) -> PlanResult:
         asked["options"] = options
         if isinstance(asked["result"], BaseException):
             raise asked["result"]

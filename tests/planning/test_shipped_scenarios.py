@@ -15,6 +15,7 @@ import pytest
 
 from solver.objective import SHOWN, plan_values
 from solver.plan import Plan, PlanResult
+from solver.planning.phases import plan_phases
 from solver.planning.single_job import plan_job
 from solver.scenario.gallery import shipped_names
 from solver.scenario.load import load_scenario
@@ -44,6 +45,9 @@ SOLVED: dict[str, tuple[set[str], float]] = {
 """GPU families that would do, and dollars of the plan found on 2026-12-01."""
 
 
+PHASED = "three-phases-8b"
+
+
 @cache
 def asked(name: str) -> Scenario:
     """The shipped scenario of that name."""
@@ -65,7 +69,11 @@ def plan_of(name: str) -> Plan:
 
 def test_every_shipped_scenario_is_here() -> None:
     """Tests that a new scenario can't be forgotten."""
-    assert set(shipped_names()) == {*SOLVED, "impossible-70b-full-one-node"}
+    assert set(shipped_names()) == {
+        *SOLVED,
+        "impossible-70b-full-one-node",
+        PHASED,
+    }
 
 
 @pytest.mark.parametrize("name", SOLVED)
@@ -223,3 +231,14 @@ def test_a_reserved_year_is_paid_in_full() -> None:
     assert result.plan is not None
     assert result.plan.lead_time_days == 30
     assert result.plan.gpu_hours >= 8_760 * result.plan.gpus * (1 - 1e-9)
+
+
+def test_three_phases_are_planned_together() -> None:
+    """Tests status, gap, lease and cost (to a quarter) of the shipped phases."""
+    result = plan_phases(asked(PHASED), catalog())
+    assert (result.status, result.proof.gap) == ("optimal", 0)
+    assert result.total is not None
+    assert result.total.cost_usd == pytest.approx(73_320, rel=0.25)
+    assert result.total.duration_days <= 40
+    assert result.phases[-1].plan.gpus <= 8
+    assert len(result.leases) < len(result.phases)

@@ -27,6 +27,7 @@ LAYERS: list[set[str]] = [
     {
         "candidates",
         "frontier",
+        "leases",
         "catalog_view",
         "energy",
         "geography",

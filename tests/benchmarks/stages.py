@@ -1,11 +1,11 @@
-"""Time the phases of one solve in this process, from the first import to the report."""
+"""Time the stages of one solve in this process, from the first import to the report."""
 
 import json
 import resource
 import sys
 from importlib import import_module
 
-from solver.planning.phases import Phases
+from solver.planning.stopwatch import Stopwatch
 
 IMPORTS = (
     "solver.cli.app",
@@ -18,10 +18,10 @@ IMPORTS = (
 """What a solve needs before it looks at anything, without the optimiser."""
 
 
-def time_phases(scenario_name: str) -> dict[str, object]:
-    """Return the seconds of each phase, the peak memory and the answer's status."""
-    phases = Phases()
-    with phases.measure("import"):
+def time_stages(scenario_name: str) -> dict[str, object]:
+    """Return the seconds of each stage, the peak memory and the answer's status."""
+    stopwatch = Stopwatch()
+    with stopwatch.measure("import"):
         for name in IMPORTS:
             import_module(name)
     from solver.catalog.load import load_catalog
@@ -30,16 +30,16 @@ def time_phases(scenario_name: str) -> dict[str, object]:
     from solver.report.as_table import render
     from solver.scenario.load import load_scenario
 
-    with phases.measure("catalog load"):
+    with stopwatch.measure("catalog load"):
         catalog = load_catalog()
-    with phases.measure("scenario load"):
+    with stopwatch.measure("scenario load"):
         scenario = load_scenario(scenario_name, catalog)
-    result = plan_job(scenario, catalog, phases=phases)
-    with phases.measure("report"):
+    result = plan_job(scenario, catalog, stopwatch=stopwatch)
+    with stopwatch.measure("report"):
         render(page(result))
     peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
-        "seconds": phases.seconds,
+        "seconds": stopwatch.seconds,
         "megabytes": peak_kib * 1024 / 1e6,
         "status": result.status,
         "cost_usd": result.plan.cost_usd if result.plan else None,
@@ -48,4 +48,4 @@ def time_phases(scenario_name: str) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(time_phases(sys.argv[1])))
+    print(json.dumps(time_stages(sys.argv[1])))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from solver import objective
-from solver.cost import billed_seconds, rent_usd, storage_usd
+from solver.cost import storage_usd
 from solver.energy import carbon_kg
 from solver.geography import Around, around
 from solver.performance.checkpoints import checkpoint_writer_nodes
@@ -28,6 +28,7 @@ from solver.performance.storage_io import (
     transfer_s,
 )
 from solver.setting import HardwareClass, OptionArrays, Setting
+from solver.tariffs import NodeBill, node_bill
 from solver.units import GB, HOUR
 
 CHECKPOINTS_KEPT = 2
@@ -97,6 +98,8 @@ class CandidateTable:
     """Duration at the confidence asked: what the deadline is held against."""
     billed_s: FloatArray
     compute_usd: FloatArray
+    running_usd: FloatArray
+    """Energy and hosting of nodes of one's own."""
     storage_usd: FloatArray
     egress_usd: FloatArray
     serving_usd: FloatArray
@@ -338,9 +341,9 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
     bill = _Bill(
         setting, arrays, beside, run.tier, rows.layouts, run.spares, rows.writer_nodes
     )
-    billed = billed_seconds(active, fixed, arrays.unit_s, rows.sigma, arrays.term_s)
-    compute, store = bill.parts(billed, active)
-    cost = compute + store + arrays.egress_usd + arrays.serving_usd
+    nodes, store = bill.nodes(active, rows.sigma), bill.storage(active)
+    moved = arrays.egress_usd + arrays.serving_usd
+    cost = nodes.rent_usd + nodes.running_usd + store + moved
     late = late_s(active, goodput.variance_s2, rows.sigma, setting.z)
     kwh = (rows.layouts.nodes + run.spares) * arrays.site_kw / HOUR
     energy, most_energy = kwh * (fixed + active), kwh * (fixed + late)
@@ -365,8 +368,9 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
         failure_variance_s2=goodput.variance_s2,
         duration_s=beside.all_s + active,
         duration_limit_s=beside.all_s + late,
-        billed_s=billed,
-        compute_usd=compute,
+        billed_s=nodes.billed_s,
+        compute_usd=nodes.rent_usd,
+        running_usd=nodes.running_usd,
         storage_usd=store,
         egress_usd=arrays.egress_usd,
         serving_usd=arrays.serving_usd,
@@ -431,16 +435,17 @@ class _Bill:
 
     def of_finish(self, active_s: FloatArray) -> FloatArray:
         """Bill of a run that takes so long, not an expectation, dollars, (n,)."""
-        arrays, sure = self.arrays, np.zeros(len(active_s))
-        fixed = self.beside.paid_s
-        billed = billed_seconds(active_s, fixed, arrays.unit_s, sure, arrays.term_s)
-        compute, store = self.parts(billed, active_s)
-        return compute + store + arrays.egress_usd + arrays.serving_usd
+        nodes = self.nodes(active_s, np.zeros(len(active_s)))
+        moved = self.arrays.egress_usd + self.arrays.serving_usd
+        return nodes.rent_usd + nodes.running_usd + self.storage(active_s) + moved
 
-    def parts(
-        self, billed_s: FloatArray, active_s: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Rent of all nodes, and what the storage of those that train costs, dollars.
+    def nodes(self, active_s: FloatArray, sigma: FloatArray) -> NodeBill:
+        """Rent of all nodes, and what one's own nodes cost while they run."""
+        rented, paid_s = self.layouts.nodes + self.spares, self.beside.paid_s
+        return node_bill(self.arrays, rented, active_s, paid_s, sigma)
+
+    def storage(self, active_s: FloatArray) -> FloatArray:
+        """What the storage of the nodes that train costs, dollars.
 
         Of a tier for rare access every byte that is read costs, too.
         """
@@ -448,12 +453,10 @@ class _Bill:
         tiers = setting.storage
         need = stored_bytes(setting, self.tier, nodes, self.writer_nodes)
         need = need * np.where(tiers.local[self.tier] > 0, nodes, 1)
-        rented = nodes + self.spares
-        compute = rent_usd(rented, self.arrays.usd_per_node_hour, billed_s)
         price, least = tiers.usd_per_gb_month[self.tier], tiers.min_bytes[self.tier]
         rent = storage_usd(price, need, least, self.beside.stored_s + active_s)
         reading = tiers.usd_per_gb_read[self.tier] * (setting.bytes_read / GB)
-        return compute, rent + reading
+        return np.asarray(rent + reading)
 
 
 def objective_values(setting: Setting, table: CandidateTable) -> FloatArray:

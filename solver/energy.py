@@ -28,6 +28,8 @@ __all__ = [
     "grid_of",
     "kg_per_kwh",
     "node_power_kw",
+    "offer_power_kw",
+    "offer_pue",
     "site_kw",
     "site_pue",
 ]
@@ -76,7 +78,7 @@ def site_pue(catalog: Catalog, region_id: str) -> tuple[float, str]:
 
 def site_kw(catalog: Catalog, offer: Offer, server: Server, gpu: Gpu) -> float:
     """Return the power of a node of an offer with what cools it, kW."""
-    return node_power_kw(server, gpu) * site_pue(catalog, offer.region)[0]
+    return offer_power_kw(offer, server, gpu) * offer_pue(catalog, offer)
 
 
 def kg_per_kwh(catalog: Catalog, offer: Offer) -> float:
@@ -85,10 +87,15 @@ def kg_per_kwh(catalog: Catalog, offer: Offer) -> float:
     return math.inf if grams is None else grams / 1000.0
 
 
-def energy_sources(catalog: Catalog, region_id: str) -> dict[str, str]:
-    """Return where the figures of a region's energy and carbon come from."""
-    found = {"power": HOST_FACTOR_SOURCE, "pue": site_pue(catalog, region_id)[1]}
-    grams, source = grid_of(catalog, region_id)
+def energy_sources(catalog: Catalog, offer: Offer) -> dict[str, str]:
+    """Return where the figures of an offer's energy and carbon come from."""
+    estimated = offer.node_power_kw is None
+    pue_source = site_pue(catalog, offer.region)[1]
+    found = {
+        "power": HOST_FACTOR_SOURCE if estimated else offer.source,
+        "pue": pue_source if offer.pue is None else offer.source,
+    }
+    grams, source = grid_of(catalog, offer.region)
     return found if grams is None else {**found, "grid": source}
 
 
@@ -123,3 +130,14 @@ def _country_averages(catalog: Catalog) -> dict[str, tuple[float | None, str]]:
         }
     found: dict[str, tuple[float | None, str]] = catalog.memo[key]
     return found
+
+
+def offer_power_kw(offer: Offer, server: Server, gpu: Gpu) -> float:
+    """Return the power of an offer's node: the stated one, or `node_power_kw`."""
+    stated = offer.node_power_kw
+    return node_power_kw(server, gpu) if stated is None else stated
+
+
+def offer_pue(catalog: Catalog, offer: Offer) -> float:
+    """Return the PUE of an offer's site: the stated one, or `site_pue`."""
+    return site_pue(catalog, offer.region)[0] if offer.pue is None else offer.pue

@@ -19,12 +19,16 @@ from solver.catalog.supply import storage_options
 from solver.energy import kg_per_kwh, site_kw
 from solver.hardware import precision_supported
 from solver.scenario.quotas import covers
-from solver.units import DAY, HOUR
+from solver.units import DAY, HOUR, MONTH_HOURS
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
     from solver.catalog.schema import Gpu, NetworkTier, Offer, Server, StorageTier
     from solver.scenario.scenario import Scenario
+
+
+HardwareKey = tuple[str, int, str, str, float, bool, int, str, float]
+"""All of a server that the physics sees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +64,80 @@ class Option:
     """Power of a node and of what cools it."""
     kg_per_kwh: float = math.inf
     """CO2 of the grid; inf where it is not known."""
+    energy_usd_per_node_hour: float = 0.0
+    """Energy of a node of one's own while it is used."""
+    hosting_usd_per_node_hour: float = 0.0
+    """Hosting of a node of one's own while it is used."""
+    mix: Mix | None = None
+    """What it is made of, where it is a mix of two offers."""
+
+    @property
+    def parts(self) -> tuple[Option, ...]:
+        """Itself, or base and rest of a mix."""
+        return (self,) if self.mix is None else (self.mix.base, self.mix.rest)
+
+    @property
+    def name(self) -> str:
+        """Id of the offer, or of both offers of a mix."""
+        return "+".join(part.offer.id for part in self.parts)
+
+    @property
+    def purchase(self) -> str:
+        """Purchase kind, or those of a mix: ``reserved+on_demand``."""
+        return "+".join(part.offer.purchase for part in self.parts)
 
     @property
     def max_nodes(self) -> int:
         """Most nodes that one job can have of it from that day on."""
         limits = (self.stock_nodes, self.cluster_nodes, self.quota_nodes)
-        return min(limit for limit in limits if limit is not None)
+        most = min(limit for limit in limits if limit is not None)
+        return most if self.mix is None else min(most, self.mix.max_nodes)
 
     @property
     def min_nodes(self) -> int:
         """Fewest nodes that are rented out, or worth waiting for."""
+        if self.mix is not None:
+            return self.mix.min_nodes
         return max(1, self.offer.min_nodes, self.fewer_nodes + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """A base of nodes that are paid for anyway, and an on-demand rest beside them.
+
+    With the nodes of a job given, its bill is linear in how many of them are of the
+    base, as the duration does not depend on it: as many as possible or as few are best.
+    """
+
+    base: Option
+    rest: Option
+    base_first: bool
+    """Whether as many nodes as possible are of the base, or as few."""
+
+    @property
+    def base_min(self) -> int:
+        """Fewest nodes that the base rents out."""
+        return max(1, self.base.offer.min_nodes)
+
+    @property
+    def rest_min(self) -> int:
+        """Fewest nodes that the rest rents out."""
+        return max(1, self.rest.offer.min_nodes)
+
+    @property
+    def max_nodes(self) -> int:
+        """Most nodes of both together."""
+        return self.base.max_nodes + self.rest.max_nodes
+
+    @property
+    def min_nodes(self) -> int:
+        """Fewest nodes that one of the two alone could not serve as well.
+
+        With so few that the base could serve alone, or the rest, that end of the line
+        is an option of its own.
+        """
+        alone = self.base if self.base_first else self.rest
+        return max(alone.max_nodes + 1, self.base_min + self.rest_min)
 
 
 @dataclass(frozen=True)
@@ -124,6 +191,22 @@ def network_gbps_per_gpu(server: Server) -> float:
     return server.network_gbps / server.gpus_per_node
 
 
+def hardware_key(option: Option) -> HardwareKey:
+    """What makes two offers' nodes the same to the physics."""
+    server = option.server
+    return (
+        server.gpu,
+        server.gpus_per_node,
+        server.intra_node,
+        server.intra_node_kind,
+        server.intra_node_gb_per_s,
+        server.nvlink_pair_only,
+        server.nvlink_domain_gpus,
+        server.network or "",
+        server.network_gbps if server.network else 0.0,
+    )
+
+
 def _in(value: str | None, allowed: tuple[str, ...] | None) -> bool:
     return allowed is None or value in allowed
 
@@ -165,8 +248,8 @@ SET_RULES: Mapping[str, Callable[[Option, Scenario], bool]] = {
     "storage": lambda o, _: bool(o.storage),
     "purchase": lambda o, s: (
         # asked first, for it need not look at all of the user's own offers
-        o.offer.purchase in s.constraints.purchase
-        or o.offer.purchase in allowed_purchase(s)
+        all(p.offer.purchase in s.constraints.purchase for p in o.parts)
+        or all(p.offer.purchase in allowed_purchase(s) for p in o.parts)
     ),
     "stock": lambda o, _: o.stock_nodes >= max(o.offer.min_nodes, 1),
     "cluster": lambda o, _: (o.cluster_nodes or o.offer.min_nodes) >= o.offer.min_nodes,
@@ -229,6 +312,8 @@ def _variants(offer: Offer, scenario: Scenario, catalog: Catalog) -> list[Option
             term_s=stated["term"] * HOUR,
             site_kw=power_kw,
             kg_per_kwh=carbon,
+            energy_usd_per_node_hour=power_kw * offer.usd_per_kwh,
+            hosting_usd_per_node_hour=offer.hosting_usd_per_node_month / MONTH_HOURS,
         )
         found.append(option)
     return found
@@ -266,7 +351,8 @@ def gather_options(scenario: Scenario, catalog: Catalog) -> OptionSet:
     """All offers of ``catalog`` that ``scenario`` allows, in canonical order.
 
     ``catalog`` already holds the scenario's own offers (``merged_catalog``). An offer
-    is removed where all its variants are, by what its last delivery breaks.
+    is removed where all its variants are, by what its last delivery breaks. Mixes are
+    not made here (`solver.mixes`).
     """
     usable: list[Option] = []
     removed: Counter[str] = Counter()

@@ -130,12 +130,23 @@ class Plan:
     efficiency: float = 1.0
     """Share of the predicted speed that steps are planned at."""
     quota_nodes: int | None = None
-    """Most nodes of the offer that quotas allow; None: no limit."""
+    """Most nodes of the offer that quotas allow; None: no limit. Of a mix the quotas
+    count under which both its offers fall."""
     spare_nodes: int = 0
     """Nodes rented beside ``nodes``, to take the place of one that fails."""
     goodput: float | None = None
     """Training over the time that nodes are held: the duration without the waits
     before they are there."""
+    mix: tuple[dict[str, Any], ...] | None = None
+    """Base and on-demand rest of a mix: offer, purchase, nodes (spares included),
+    usd_per_node_hour, billing_unit, min_term_hours, compute_usd of each; None: all is
+    of one offer."""
+    lost_share: float = 0.0
+    """Part of the run, checkpoints included, that failures and what follows them take:
+    work done again, restarts, waits for a node."""
+    purchase_plan: dict[str, Any] | None = None
+    """What buying the nodes means, where they are bought: outlay_usd, years,
+    resale_usd, usd_per_year, usd_per_gpu_hour and break_even."""
     energy_mwh: float | None = None
     """What nodes and cooling draw from set-up to finish, an estimate."""
     carbon_t: float | None = None
@@ -162,6 +173,8 @@ class Plan:
         """The plan as the JSON contract has it; warnings become sentences."""
         data = asdict(self)
         data["layout"]["layers_per_stage"] = list(self.layout.layers_per_stage)
+        if isinstance(self.mix, tuple):
+            data["mix"] = list(data["mix"])
         data["warnings"] = [message.as_dict() for message in self.warnings]
         return data
 
@@ -174,6 +187,8 @@ class Plan:
         warnings = tuple(
             Message(w["id"], dict(w["values"]), w["text"]) for w in data["warnings"]
         )
+        if isinstance(rest.get("mix"), list):
+            rest["mix"] = tuple(rest["mix"])
         return Plan(layout=LayoutPlan(**layout), warnings=warnings, **rest)
 
 

@@ -32,6 +32,7 @@ from solver.performance.step_time import lower_bound, step_time
 from solver.performance.transformer import model_flops_per_token
 from solver.scenario.scenario import Scenario
 from solver.setting import HardwareClass, Setting
+from solver.tariffs import cheapest_node_usd, least_node_usd
 from solver.units import HOUR
 
 FIRST_CHUNK = 2_048
@@ -288,20 +289,29 @@ def least_where_enough(
 def least_rent(
     setting: Setting, group: HardwareClass, nodes: IntArray, hours: FloatArray
 ) -> FloatArray:
-    """Rent of a node, USD, that no offer with so many nodes undercuts, (n,).
+    """Bill of a node, USD, that no option with so many nodes undercuts, (n,).
 
-    An offer's expected bill is at least its price for its term, and at least its price
-    for the expected hours: the least, over terms, of the least price of offers with
-    that term times the larger of both.
+    Of options alike in term and running costs the cheapest with nodes enough counts;
+    of mixes each, with its own number of nodes of the base.
     """
     arrays = setting.arrays.take(group.options)
     least = np.full(len(nodes), np.inf)
-    for term_s in np.unique(arrays.term_s):
-        same = arrays.term_s == term_s
+    mixed = arrays.tariffs.base_max > 0
+    terms = np.stack((arrays.term_s, arrays.tariffs.running_usd_per_node_hour))
+    for term_s, running in np.unique(terms[:, ~mixed], axis=1).T:
+        same = ~mixed & (terms[0] == term_s) & (terms[1] == running)
         price = least_where_enough(
             arrays.usd_per_node_hour[same], arrays.max_nodes[same], nodes
         )
-        least = np.minimum(least, price * np.maximum(hours, term_s / HOUR))
+        rent = price * np.maximum(hours, term_s / HOUR) + running * hours
+        least = np.minimum(least, rent)
+    for row in np.flatnonzero(mixed):
+        one = arrays.take(np.array([row]))
+        inside = nodes <= one.max_nodes
+        # spares may bring fewer nodes up to the least of a mix
+        rented = np.maximum(nodes, one.min_nodes)[inside]
+        bill = least_node_usd(one, rented, hours[inside]) / nodes[inside]
+        least[inside] = np.minimum(least[inside], bill)
     return least
 
 
@@ -329,7 +339,7 @@ def ideal_bounds(setting: Setting, group: HardwareClass) -> tuple[float, float]:
     """Cost (USD) and time (s) that no layout on this hardware can undercut.
 
     All model FLOPs at the best sustained rate of the GPU, on all its nodes at once; a
-    term is paid for one node at least.
+    term is paid for one node at least. Of a mix all nodes cost what the cheaper do.
     """
     flops = model_flops_per_token(setting.shape, setting.job) * setting.job.tokens
     hardware = group.hardware
@@ -341,8 +351,8 @@ def ideal_bounds(setting: Setting, group: HardwareClass) -> tuple[float, float]:
     gpu_s = flops / (rate * float(attained(setting.job, hardware))) * ROUNDING
     gpus_per_node = group.node_kind[0]
     arrays = setting.arrays.take(group.options)
-    node_hours = np.maximum(gpu_s / gpus_per_node, arrays.term_s * ROUNDING) / HOUR
-    cost = float((arrays.usd_per_node_hour * node_hours).min())
+    node_s = gpu_s / gpus_per_node
+    cost = float(cheapest_node_usd(arrays, node_s, ROUNDING).min())
     return cost, gpu_s / (group.max_nodes * gpus_per_node)
 
 

@@ -24,7 +24,14 @@ from solver.cost import UNIT_S
 from solver.geography import data_usd, serving_s, serving_usd, transfer_s
 from solver.hardware import hardware_of
 from solver.layout_space import LatticeStore, LayoutSpace, NodeKind, NodeLimits
-from solver.options import Option, OptionSet, gather_options
+from solver.mixes import with_mixes
+from solver.options import (
+    HardwareKey,
+    Option,
+    OptionSet,
+    gather_options,
+    hardware_key,
+)
 from solver.performance.checkpoints import checkpoint_bytes
 from solver.performance.inputs import (
     FloatArray,
@@ -36,6 +43,7 @@ from solver.performance.inputs import (
 )
 from solver.physics_inputs import framework_of, job_of, shape_of
 from solver.spread import Spread, run_mfu, spread_of
+from solver.tariffs import Tariffs
 from solver.units import GB, GIB
 
 if TYPE_CHECKING:
@@ -49,9 +57,6 @@ NO_LIMIT = 2**31
 
 TierVariant = tuple[str, float, bool, float]
 """What tells the variants of a storage tier apart."""
-
-HardwareKey = tuple[str, int, str, str, float, bool, int, str, float]
-"""All of a server that the physics sees."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,8 @@ class OptionArrays:
     """Power of a node and of what cools it."""
     kg_per_kwh: FloatArray
     """CO2 of the grid; inf where it is not known."""
+    tariffs: Tariffs
+    """Running costs of one's own nodes, and the bases of mixes."""
 
     @property
     def around_s(self) -> FloatArray:
@@ -279,11 +286,10 @@ class Setting:
             serving_s=by_region(lambda r: serving_s(self.scenario, self.shape, r)),
             wait_s=column([o.wait_s for o in options]),
             term_s=column([o.term_s for o in options]),
-            host_bytes=column(
-                [o.server.ram_gb * GB if o.server.ram_gb else math.inf for o in options]
-            ),
+            host_bytes=column([_host_bytes(o) for o in options]),
             site_kw=column([o.site_kw for o in options]),
             kg_per_kwh=column([o.kg_per_kwh for o in options]),
+            tariffs=Tariffs.of(options),
         )
 
     @cached_property
@@ -323,22 +329,6 @@ def node_kind(server: Server, hardware: Hardware) -> NodeKind:
     """What layouts and their memory depend on of a node."""
     fused = bool(hardware.fused_attention)
     return server.gpus_per_node, server.nvlink_domain_gpus, fused
-
-
-def hardware_key(option: Option) -> HardwareKey:
-    """What makes two offers' nodes the same to the physics."""
-    server = option.server
-    return (
-        server.gpu,
-        server.gpus_per_node,
-        server.intra_node,
-        server.intra_node_kind,
-        server.intra_node_gb_per_s,
-        server.nvlink_pair_only,
-        server.nvlink_domain_gpus,
-        server.network or "",
-        server.network_gbps if server.network else 0.0,
-    )
 
 
 def _variant(tier: StorageTier) -> TierVariant:
@@ -395,6 +385,11 @@ def failure_rates(
     return per_gpu, interruptions_per_node_hour(catalog, option.offer) / 3600.0
 
 
+def _host_bytes(option: Option) -> float:
+    """Host memory of the smallest node of an option."""
+    return min((p.server.ram_gb or math.inf) * GB for p in option.parts)
+
+
 def narrowed(setting: Setting, options: Iterable[int]) -> Setting:
     """The same question with some of the options alone, given by their indices.
 
@@ -402,6 +397,23 @@ def narrowed(setting: Setting, options: Iterable[int]) -> Setting:
     """
     kept = tuple(setting.options[i] for i in sorted(options))
     return replace(setting, option_set=replace(setting.option_set, options=kept))
+
+
+def rented_alone(setting: Setting) -> Setting:
+    """The question with offers that cost their rent alone: leases know nothing else.
+
+    Left out are mixes, and nodes of one's own that have energy or hosting to pay.
+    """
+    return narrowed(
+        setting,
+        (
+            i
+            for i, o in enumerate(setting.options)
+            if o.mix is None
+            and not o.energy_usd_per_node_hour
+            and not o.hosting_usd_per_node_hour
+        ),
+    )
 
 
 def setting_of(
@@ -418,6 +430,6 @@ def setting_of(
         shape=shape_of(scenario.architecture),
         job=job_of(scenario, supply),
         framework=framework_of(supply, scenario.workload.framework),
-        option_set=gather_options(scenario, supply),
+        option_set=with_mixes(gather_options(scenario, supply), scenario),
         store=LatticeStore() if store is None else store,
     )

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solver.setting import failure_rates, hardware_key, node_kind, storage_arrays
+from solver.options import hardware_key
+from solver.setting import failure_rates, node_kind, storage_arrays
 from solver.spread import spread_of
 from solver.units import GIB
 from tests.planning.jobs import A100, H100, TOY, catalog

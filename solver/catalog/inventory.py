@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
+from solver.catalog.ownership import ownership_faults
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -30,6 +32,7 @@ def supply_faults(offer: Offer) -> Iterator[tuple[str, str]]:
         yield "min_term_hours", "a reserved offer needs the term that is committed to"
     if offer.purchase in ("spot", "owned") and term:
         yield "min_term_hours", f"what is {offer.purchase} has no term to be paid"
+    yield from ownership_faults(offer)
 
 
 def stock_limit(

@@ -7,15 +7,17 @@ CSV. Units stand in the names.
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from solver.catalog import bounds
 from solver.catalog.bounds import Bounds
+from solver.catalog.entry import Entry as Entry
+from solver.catalog.offers import Delivery as Delivery
+from solver.catalog.offers import Offer as Offer
+from solver.catalog.offers import PurchaseKind as PurchaseKind
 
-PurchaseKind = Literal["on_demand", "spot", "reserved", "monthly", "owned"]
 NetworkKind = Literal["infiniband", "roce", "efa", "tcpx", "ethernet"]
 IntraNodeKind = Literal["nvswitch", "nvlink", "pcie", "none"]
 Continent = Literal["AF", "AS", "EU", "NA", "OC", "SA"]
@@ -24,31 +26,10 @@ StorageKind = Literal[
 ]
 
 
-class Entry(BaseModel):
-    """A catalog record: it knows where its figures come from and how old they are."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        strict=False,
-        allow_inf_nan=False,
-        defer_build=True,  # a command reads few of the kinds
-    )
-
-    id: str
-    """Its name in other entries and on the command line."""
-    source: str
-    """Where the figures were read; 'memory' means general knowledge, an estimate."""
-    as_of: str = ""
-    """Date of the figures, as precise as the source gives it."""
-    note: str = ""
-    """What else has to be known about the figures."""
-
-
 class SourcedByField(Entry):
     """A record whose figures come from several places."""
 
-    sources: dict[str, str] = {}
+    sources: dict[str, str] = Field(default_factory=dict)
     """Where single fields were read, by their names; the others are of `source`."""
 
     def __hash__(self) -> int:
@@ -116,7 +97,9 @@ class Gpu(SourcedByField):
     """Power limit, watts."""
     ecc: bool = True
     """Whether its memory corrects errors."""
-    mig_profiles: dict[str, Annotated[int, Bounds(0, 100)]] = {}
+    mig_profiles: dict[str, Annotated[int, Bounds(0, 100)]] = Field(
+        default_factory=dict
+    )
     """Instances of each MIG profile that fit on it."""
     sm_count: Annotated[int, Bounds(1, 1e5)] = 100
     """Streaming multiprocessors (compute units); assumed where the source has none."""
@@ -325,53 +308,6 @@ class RoundTrip(Entry):
     rtt_ms: bounds.Milliseconds
 
 
-class Delivery(BaseModel):
-    """Nodes that become available on a date (None: now)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    start: date | None = Field(default=None, alias="from")
-    nodes: bounds.Nodes
-
-
-class Offer(Entry):
-    """A price for a server in a region, of one purchase kind; id is unique."""
-
-    provider: str
-    """Who sells it; read from the region where it is left out."""
-    region: str
-    """Region id ``provider/region``."""
-    server: str
-    """Id of the server."""
-    purchase: PurchaseKind
-    """on_demand, spot, reserved, monthly or owned."""
-    usd_per_node_hour: bounds.UsdPerNodeHour
-    """Price of the whole node, USD per hour."""
-    billing_unit: Literal["second", "hour", "month"] = "second"
-    """Whole units are paid (clouds bill GPU nodes by the second or minute); a month is
-    730 hours and costs 730 x usd_per_node_hour."""
-    max_nodes: bounds.Nodes | None = None
-    """Known stock, nodes; None: not known."""
-    min_nodes: bounds.NodesOrMore = 1
-    """Fewest nodes that can be rented."""
-    max_nodes_per_cluster: bounds.NodesOrMore | None = None
-    """Most nodes on one fabric, which is what a job can use, whatever the stock; None:
-    not known to be limited."""
-    available: tuple[Delivery, ...] = ()
-    """Nodes by date on top of earlier ones, as 2027-01-01:16."""
-    lead_time_days: bounds.LeadDays = 0
-    """Days from the order until nodes can be used; they are not billed."""
-    min_term_hours: bounds.TermHours = 0.0
-    """Hours that are paid for at least, as committed to: 730 a month, 8,760 a year,
-    26,280 three years."""
-    marketplace: bool = False
-    """A marketplace's or broker's quote: one node unless stock is known."""
-    one_moment: bool = False
-    """A quote of one moment, the least of the region's zones: prices that move."""
-    storage: tuple[str, ...] | None = None
-    """Storage tier ids; None: the provider's (else generic) tiers; (): free local."""
-
-
 Billions = Annotated[float, Bounds(1e-6, 1e6, "billion parameters")]
 ZeroStage = Annotated[int, Bounds(0, 3)]
 
@@ -460,7 +396,7 @@ class FrameworkEntry(Entry):
     whole_tensors: bounds.Factor = 4.0
     qlora_ends_bytes: bounds.ParameterBytes = 2.0
     default_optimizer: str = "adamw"
-    constants: dict[str, Annotated[float, Bounds(0, 1e6)]] = {}
+    constants: dict[str, Annotated[float, Bounds(0, 1e6)]] = Field(default_factory=dict)
 
 
 class OptimizerEntry(Entry):

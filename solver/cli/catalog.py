@@ -83,7 +83,9 @@ Server = Annotated[
 ]
 Purchase = Annotated[
     Texts,
-    _filter("--purchase", "KIND", "on_demand, spot, reserved, monthly or owned."),
+    _filter(
+        "--purchase", "KIND", "on_demand, spot, reserved, monthly, owned or bought."
+    ),
 ]
 Network = Annotated[
     Texts,

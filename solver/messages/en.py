@@ -6,6 +6,7 @@ from solver.messages.en_explain import EXPLAIN
 from solver.messages.en_geography import GEOGRAPHY
 from solver.messages.en_import import IMPORTING
 from solver.messages.en_phases import PHASES
+from solver.messages.en_purchase import PURCHASE
 from solver.messages.en_questions import QUESTIONS
 from solver.messages.en_supply import SUPPLY
 
@@ -452,10 +453,6 @@ _WHY = {
     "why.storage_capacity": (
         "No storage that is allowed holds the data and two checkpoints, {need:,.0f} GB."
     ),
-    "why.goodput": (
-        "What is allowed fails so often that no run would end: less hardware, spare "
-        "nodes, or storage that outlives a node, would help."
-    ),
     "why.no-time": "The time limit left none to find out what would open a plan.",
     "why.sets": "Even without deadline, budget and throughput floor there is none.",
     "why.throughput": "The most possible is {needed} tokens/s instead of {now}.",
@@ -490,6 +487,7 @@ MESSAGES: dict[str, str] = (
     | ACCURACY
     | EXPLAIN
     | IMPORTING
+    | PURCHASE
     | QUESTIONS
     | SUPPLY
     | GEOGRAPHY

@@ -93,7 +93,8 @@ def break_even(
 def _loses(reached: Reached, index: int) -> bool:
     """Whether an option is rented and is not the offer that wins."""
     option = reached.setting.options[index]
-    other = option.offer.id != reached.option.offer.id
+    winners = {part.offer.id for part in reached.option.parts}
+    other = option.mix is None and option.offer.id not in winners
     return other and option.offer.purchase in RENTED and option.usd_per_node_hour > 0
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from solver.candidates import CandidateTable, at_quantile
-from solver.energy import grid_of, node_power_kw, site_pue
+from solver.energy import grid_of, offer_power_kw, offer_pue
 from solver.geography import around
 from solver.performance.efficiency import attained
 from solver.performance.inputs import RECOMPUTE, Hardware, Layouts
@@ -20,8 +20,15 @@ from solver.performance.memory import peak_memory
 from solver.performance.stages import layers_per_stage, layers_per_stage_by_cost
 from solver.performance.step_time import mfu, step_time
 from solver.plan import LayoutPlan, Plan
+from solver.planning.node_parts import (
+    cost_parts,
+    mean_usd_per_node_hour,
+    mix_of,
+    node_parts,
+    purchase_plan,
+)
 from solver.planning.plan_notes import plan_warnings, provenance_of
-from solver.planning.supply_notes import unused_usd
+from solver.planning.purchase_notes import lost_share
 from solver.setting import Setting
 from solver.spread import P90_Z
 from solver.units import DAY, GB, GIB, HOUR
@@ -35,7 +42,8 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
     group = setting.classes[int(one.group[0])]
     model = (setting.shape, setting.job, setting.framework)
     parts = step_time(*model, group.hardware, one.layouts)
-    server = option.server
+    server, bill = option.server, node_parts(setting, one)
+    powered = option.parts[0].offer  # a mix draws what its base is stated to
     late_s, late_usd = at_quantile(setting, one, P90_Z)
     step_s, error = float(one.step_time_s[0]), math.exp(P90_Z * float(one.sigma[0]))
     return Plan(
@@ -43,7 +51,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         region=_bare_region(option.offer.region),
         country=option.country,
         offer=option.offer.id,
-        purchase=option.offer.purchase,
+        purchase=option.purchase,
         gpu=option.gpu.id,
         server=server.id,
         start=option.start.isoformat() if option.start else None,
@@ -78,14 +86,9 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
             one.rented_nodes[0] * server.gpus_per_node * one.billed_s[0] / HOUR
         ),
         cost_usd=float(one.cost_usd[0]),
-        cost_parts_usd={
-            "compute": float(one.compute_usd[0]),
-            "storage": float(one.storage_usd[0]),
-            "egress": float(one.egress_usd[0]),
-            "serving": float(one.serving_usd[0]),
-        },
+        cost_parts_usd=cost_parts(bill, one),
         checkpoint_gb=setting.checkpoint_bytes / GB,
-        usd_per_gpu_hour=option.usd_per_node_hour / server.gpus_per_node,
+        usd_per_gpu_hour=mean_usd_per_node_hour(bill) / server.gpus_per_node,
         duration_parts_days=_duration_parts(setting, one),
         checkpoint_interval_s=_interval_s(one),
         stock_nodes=option.stock_nodes,
@@ -98,9 +101,9 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         duration_at_confidence_days=float(one.duration_limit_s[0] / DAY),
         cost_at_confidence_usd=float(one.cost_limit_usd[0]),
         order_date=setting.scenario.start_date.isoformat(),
-        lead_time_days=option.offer.lead_time_days,
-        min_term_hours=option.offer.min_term_hours,
-        unused_term_usd=unused_usd(setting, one),
+        lead_time_days=max(p.offer.lead_time_days for p in option.parts),
+        min_term_hours=max(p.offer.min_term_hours for p in option.parts),
+        unused_term_usd=sum(part.unused_usd for part in bill),
         cluster_nodes=option.cluster_nodes,
         cost_p90_usd=float(late_usd[0]),
         step_time_p10_s=step_s / error,
@@ -111,9 +114,12 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         goodput=_goodput(setting, one),
         energy_mwh=float(one.energy_kwh[0]) / 1000.0,
         carbon_t=_carbon_t(one),
-        node_power_kw=node_power_kw(server, option.gpu),
-        pue=site_pue(setting.catalog, option.offer.region)[0],
+        node_power_kw=offer_power_kw(powered, server, option.gpu),
+        pue=offer_pue(setting.catalog, powered),
         grid_gco2_per_kwh=grid_of(setting.catalog, option.offer.region)[0],
+        mix=mix_of(bill),
+        lost_share=lost_share(one),
+        purchase_plan=purchase_plan(bill),
     )
 
 

@@ -24,7 +24,7 @@ SET_LABELS: Mapping[str, Callable[[Option], str | None]] = {
     "residency": lambda option: option.country,
     "providers": lambda option: option.offer.provider,
     "gpu_types": lambda option: option.gpu.id,
-    "purchase": lambda option: option.offer.purchase,
+    "purchase": lambda option: option.parts[0].offer.purchase,  # a mix: by its base
 }
 """Rule of a set of names to what an offer counts as."""
 

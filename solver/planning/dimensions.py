@@ -35,7 +35,7 @@ DIMENSIONS: Mapping[str, Dimension] = {
     "provider": Dimension("providers", lambda o: o.offer.provider),
     "region": Dimension("regions", lambda o: o.offer.region),
     "country": Dimension("countries", lambda o: o.country or NOT_KNOWN),
-    "purchase": Dimension("purchase", lambda o: o.offer.purchase),
+    "purchase": Dimension("purchase", lambda o: o.purchase),
     "network": Dimension("network", lambda o: o.server.network or NO_NETWORK),
 }
 """Name of each dimension, as options and JSON have it."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from solver.candidates import CandidateTable, objective_values
 from solver.messages import sentence
+from solver.mixes import with_mixes
 from solver.options import Option
 from solver.planning.by_name import SET_LABELS, best_of_each_name
 from solver.planning.clock import Clock
@@ -287,8 +288,10 @@ def _stock_steps(reached: Reached) -> Iterator[Step]:
         if option.network is not None
         else option
         for option in setting.options
+        if option.mix is None
     )
-    larger = replace(setting, option_set=replace(setting.option_set, options=more))
+    pools = with_mixes(replace(setting.option_set, options=more), setting.scenario)
+    larger = replace(setting, option_set=pools)
     yield Step(
         "stock",
         sentence("relax.stock.now"),

@@ -18,6 +18,7 @@ from solver.catalog.schema import Offer
 from solver.layout_space import OutOfTimeError
 from solver.messages import sentence
 from solver.performance.parallelism import explain_divisibility
+from solver.performance.reliability import HOPELESS
 from solver.plan import Explanation
 from solver.planning.by_name import SET_LABELS, best_first, best_of_each_name
 from solver.planning.clock import Clock
@@ -46,7 +47,7 @@ from solver.rules import rule
 from solver.scenario.scenario import Objective, Scenario
 from solver.search import SearchResult, limits_of, search
 from solver.setting import Setting
-from solver.units import DAY, GB, format_usd
+from solver.units import DAY, GB, HOUR, format_usd
 
 BOUNDS = ("deadline", "budget", "throughput", "energy", "carbon")
 
@@ -125,7 +126,10 @@ def _open(setting: Setting, rule_id: str, clock: Clock) -> Opening | None:
     least = least_change(known, _solver(setting, clock))
     if not is_possible(least):
         return None
-    return replace(least, opened=_opened(setting, least, clock))
+    opened = _opened(setting, least, clock)
+    if opened is None and rule_id in LIFTED and least.option.mix is not None:
+        return None  # both offers of the mix would have to change
+    return replace(least, opened=opened)
 
 
 def _solver(setting: Setting, clock: Clock) -> Solve:
@@ -145,7 +149,7 @@ def _solver(setting: Setting, clock: Clock) -> Solve:
 
 def _opened(
     setting: Setting, least: Opening, clock: Clock
-) -> tuple[CandidateTable, int] | None:
+) -> tuple[Setting, CandidateTable, int] | None:
     """The plan that the printed figure gives, by the user's objective."""
     user = setting.scenario.constraints
     offer = changed_offer(least)
@@ -163,7 +167,7 @@ def _opened(
     table = _solved(relaxed, clock).table
     if table is None:
         return None
-    return table, int(best_first(relaxed, table)[0])
+    return relaxed, table, int(best_first(relaxed, table)[0])
 
 
 def _with_offer(
@@ -379,13 +383,22 @@ def _capacity(setting: Setting) -> dict[str, float]:
     return {"need": need / GB}
 
 
-def _nothing(_: Setting) -> dict[str, float]:
-    return {}
+def _goodput(setting: Setting) -> dict[str, float]:
+    """Hours between two failures of the steadiest run that is allowed."""
+    rates = []
+    for group in setting.classes:
+        lattice = setting.space.lattice(group.node_kind)
+        arrays = setting.arrays.take(group.options)
+        fits = lattice.memory_bytes <= group.capacity_bytes
+        fewest = int(lattice.layouts.nodes[fits].min(initial=group.max_nodes))
+        each = group.node_kind[0] * arrays.gpu_rate + arrays.node_rate
+        rates.append(float((np.maximum(fewest, arrays.min_nodes) * each).min()))
+    return {"hours": 1.0 / min(rates) / HOUR, "times": HOPELESS}
 
 
 _PHYSICAL: Mapping[str, Callable[[Setting], dict[str, float]]] = {
     "host": _host,
     "storage_capacity": _capacity,
-    "goodput": _nothing,
+    "goodput": _goodput,
 }
 """Rule id to the figures of its sentence."""

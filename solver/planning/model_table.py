@@ -24,6 +24,7 @@ from solver.objective import Spent
 from solver.objective import objective_values as objective_of
 from solver.options import Option, allowed_purchase
 from solver.performance.inputs import RECOMPUTE, FloatArray, Layouts
+from solver.planning.node_parts import quota_count
 from solver.ranges import Range
 from solver.scenario.scenario import Scenario
 from solver.search import limits_of
@@ -195,12 +196,8 @@ def _units(scale: Scale) -> dict[str, str]:
 
 def _quota_use(setting: Setting, table: CandidateTable) -> dict[str, IntArray]:
     """What each candidate counts towards each quota, by ``quota_0``, (n,) each."""
-    found = {}
-    for place in range(len(setting.scenario.quotas)):
-        each = [dict(option.quotas).get(place, 0) for option in setting.options]
-        counts = np.array(each, dtype=np.int64)[table.option]
-        found[f"quota_{place}"] = table.rented_nodes * counts
-    return found
+    places = range(len(setting.scenario.quotas))
+    return {f"quota_{place}": quota_count(setting, table, place) for place in places}
 
 
 def _pace(setting: Setting, table: CandidateTable) -> np.ndarray:
@@ -237,8 +234,8 @@ def _categories(
         "region": labelled(lambda o: o.offer.region),
         "country": labelled(lambda o: o.country or NO_TIER),
         "provider": labelled(lambda o: o.offer.provider),
-        "purchase": labelled(lambda o: o.offer.purchase),
-        "offer": labelled(lambda o: o.offer.id),
+        "purchase": labelled(lambda o: o.purchase),
+        "offer": labelled(lambda o: o.name),
         "start": labelled(lambda o: (o.start or order_date).isoformat()),
         "recompute": (layouts.recompute, RECOMPUTE),
     }
@@ -335,7 +332,7 @@ def _sets(scenario: Scenario, setting: Setting) -> list[Requirement]:
         if labels is not None:
             found.append(AllowedSet(rule, category, frozenset(labels)))
     if "purchase" in user.stated:
-        found.append(AllowedSet("purchase", "purchase", allowed_purchase(scenario)))
+        found.append(AllowedSet("purchase", "purchase", _purchase_labels(setting)))
     if user.recompute is not None:
         found.append(AllowedSet("parallelism", "recompute", frozenset(user.recompute)))
     options = setting.options
@@ -349,6 +346,17 @@ def _sets(scenario: Scenario, setting: Setting) -> list[Requirement]:
         tiers = frozenset(t.id for o in options for t in o.storage)
         found.append(AllowedSet("storage", "storage_tier", tiers))
     return found
+
+
+def _purchase_labels(setting: Setting) -> frozenset[str]:
+    """Allowed purchase kinds, and the mixes of which every part is allowed."""
+    allowed = allowed_purchase(setting.scenario)
+    mixes = {
+        option.purchase
+        for option in setting.options
+        if option.mix and all(p.offer.purchase in allowed for p in option.parts)
+    }
+    return allowed | mixes
 
 
 def objective_levels(scenario: Scenario) -> tuple[Level, ...]:

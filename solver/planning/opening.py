@@ -29,7 +29,7 @@ class Opening:
     table: CandidateTable
     row: int
     """The candidate that needs least of what was left out."""
-    opened: tuple[CandidateTable, int] | None = None
+    opened: tuple[Setting, CandidateTable, int] | None = None
     """The best plan under the limit as it is printed; None: the same."""
     stated: Scenario | None = None
     """The scenario with the requirement; None where it does not matter."""

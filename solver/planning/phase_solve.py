@@ -16,7 +16,7 @@ from solver.planning.phase_paths import ROUNDING, Bounds, joined
 from solver.planning.phase_search import PhaseSearch, goal_of, shared_limits
 from solver.planning.single_job import floor_of, solve_limits, solver_log
 from solver.planning.stopwatch import Stopwatch
-from solver.setting import setting_of
+from solver.setting import rented_alone, setting_of
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
@@ -64,7 +64,7 @@ def searched(
         Clock (time.monotonic) at which the search stops; by default the time limit.
     """
     settings = tuple(
-        setting_of(phase.scenario, catalog, stores[p] if stores else None)
+        rented_alone(setting_of(phase.scenario, catalog, stores[p] if stores else None))
         for p, phase in enumerate(scenario.phases)
     )
     goal, limits = goal_of(scenario, held=held), shared_limits(scenario)

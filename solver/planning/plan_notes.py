@@ -9,7 +9,9 @@ import numpy as np
 from solver.candidates import CandidateTable, late_s
 from solver.catalog.consistency import OUTLIER_FACTOR
 from solver.catalog.egress import egress_steps
-from solver.catalog.supply import LOCAL_KINDS, interruptions_per_node_hour
+from solver.catalog.ownership import OWN_KINDS
+from solver.catalog.supply import LOCAL_KINDS
+from solver.cost import UNIT_S
 from solver.dates import age_days
 from solver.energy import energy_sources
 from solver.geography import around
@@ -18,7 +20,9 @@ from solver.messages import sentence
 from solver.options import Option
 from solver.plan import Message
 from solver.planning.moving_notes import moves, moving_notes
+from solver.planning.node_parts import NodePart, node_parts
 from solver.planning.prediction_notes import PredictedSteps
+from solver.planning.purchase_notes import purchase_notes
 from solver.planning.supply_notes import (
     calendar_notes,
     quota_notes,
@@ -29,7 +33,7 @@ from solver.planning.supply_relaxations import SPOT_SUFFIX
 from solver.provenance import is_estimate, source_text
 from solver.setting import Setting
 from solver.spread import P90_Z
-from solver.units import DAY, HOUR, MONTH_HOURS
+from solver.units import DAY, HOUR
 
 if TYPE_CHECKING:
     from solver.catalog.schema import StorageTier
@@ -53,15 +57,18 @@ def plan_warnings(
     setting: Setting, option: Option, tier: StorageTier, one: CandidateTable
 ) -> tuple[Message, ...]:
     """All that the reader of a plan has to know, most important first."""
+    parts = node_parts(setting, one)
     found = [
-        *_stock(option, one),
-        *_purchase(setting, option),
+        *_stock(option, parts[-1].nodes),
+        *purchase_notes(setting, option, parts, one),
         *quota_notes(setting, option),
         *calendar_notes(setting, option, one),
         *spare_notes(setting, one),
-        *_billing(setting, one),
-        *term_notes(setting, option, one),
-        *_prices(setting, option, tier),
+        *(n for part in parts for n in _billing(setting, part, one)),
+        *term_notes(parts),
+        *(n for part in option.parts for n in _prices(setting, part)),
+        *_storage_price(tier),
+        *_price_ages(setting, option, tier),
         *moving_notes(setting, option),
         *_local_drives(option, tier, one),
         *_few_steps(one),
@@ -73,51 +80,38 @@ def plan_warnings(
 
 
 def _concerns(notice: Message, option: Option) -> bool:
-    """Whether a notice is of no single offer, or of this one."""
-    name = option.offer.id.removesuffix(SPOT_SUFFIX)
-    return bool(notice.values.get("offer", name) == name)
+    """Whether a notice is of no single offer, or of one of these."""
+    names = [part.offer.id.removesuffix(SPOT_SUFFIX) for part in option.parts]
+    return bool(notice.values.get("offer", names[0]) in names)
 
 
-def _stock(option: Option, one: CandidateTable) -> list[Message]:
-    if option.stock_known or option.offer.purchase == "owned":
+def _stock(option: Option, nodes: int) -> list[Message]:
+    """What is assumed of stock; of a mix that of the rest may be."""
+    rest = option.parts[-1]
+    if rest.stock_known or rest.offer.purchase in OWN_KINDS:
         return []
-    nodes = int(one.rented_nodes[0])
-    if option.offer.marketplace:
+    if rest.offer.marketplace:
         return [note("warning.stock-marketplace", nodes=nodes)]
-    if option.network is None:
+    if rest.network is None:
         return [note("warning.stock-no-fabric", nodes=nodes)]
-    return [note("warning.stock-assumed", nodes=nodes, assumed=option.max_nodes)]
+    return [note("warning.stock-assumed", nodes=nodes, assumed=rest.max_nodes)]
 
 
-def _purchase(setting: Setting, option: Option) -> list[Message]:
-    if option.offer.purchase != "spot":
-        return []
-    rate = interruptions_per_node_hour(setting.catalog, option.offer)
-    return [
-        note(
-            "warning.spot-moment" if option.offer.one_moment else "warning.spot",
-            as_of=option.offer.as_of or "?",
-            monthly=round(rate * MONTH_HOURS, 2),
-        )
-    ]
-
-
-def _billing(setting: Setting, one: CandidateTable) -> list[Message]:
+def _billing(setting: Setting, part: NodePart, one: CandidateTable) -> list[Message]:
     """Units that are paid whole: their number is uncertain, the cost is the mean."""
-    arrays = setting.arrays.take(one.option)
-    if not arrays.unit_s[0]:
+    unit_s = UNIT_S[part.option.offer.billing_unit]
+    if not unit_s:
         return []
     beside = around(setting, one.option, one.tier)
     fixed, active = float(beside.paid_s[0]), one.duration_s - beside.all_s
     late = late_s(active, one.failure_variance_s2, one.sigma, P90_Z)
-    paid = [max(fixed + float(run[0]), arrays.term_s[0]) for run in (active, late)]
-    units = [int(np.ceil(seconds / arrays.unit_s[0] - 1e-9)) for seconds in paid]
-    price = float(one.rented_nodes[0] * arrays.usd_per_node_hour[0])
-    price *= float(arrays.unit_s[0]) / HOUR
+    paid = [max(fixed + float(run[0]), part.option.term_s) for run in (active, late)]
+    units = [int(np.ceil(seconds / unit_s - 1e-9)) for seconds in paid]
+    price = part.usd_per_hour * unit_s / HOUR
     return [
         note(
             "warning.whole-units",
-            unit="month" if arrays.unit_s[0] > HOUR else "hour",
+            unit="month" if unit_s > HOUR else "hour",
             expected=units[0],
             late=units[1],
             usd=round(price * units[0]),
@@ -153,7 +147,7 @@ def _peers_usd(setting: Setting, option: Option) -> float | None:
     return float(np.median(peers)) if len(peers) >= MIN_PEERS else None
 
 
-def _prices(setting: Setting, option: Option, tier: StorageTier) -> list[Message]:
+def _prices(setting: Setting, option: Option) -> list[Message]:
     found = []
     peers = _peers_usd(setting, option)
     price = option.offer.usd_per_node_hour / option.server.gpus_per_node
@@ -163,16 +157,21 @@ def _prices(setting: Setting, option: Option, tier: StorageTier) -> list[Message
         found.append(
             note("warning.price-estimate", source=source_text(option.offer.source))
         )
-    if tier.usd_per_gb_month is None:
-        found.append(note("warning.storage-price-unknown", tier=tier.name))
-    return [*found, *_price_ages(setting, option, tier)]
+    return found
+
+
+def _storage_price(tier: StorageTier) -> list[Message]:
+    if tier.usd_per_gb_month is not None:
+        return []
+    return [note("warning.storage-price-unknown", tier=tier.name)]
 
 
 def _price_ages(setting: Setting, option: Option, tier: StorageTier) -> list[Message]:
     """Prices that are older than the scenario wants them, at least so many days."""
     scenario, offer = setting.scenario, option.offer
+    offers = [part.offer for part in option.parts]
     priced: dict[str, list[str]] = {
-        "servers": [offer.as_of] if offer.usd_per_node_hour else [],
+        "servers": [offer.as_of for offer in offers if offer.usd_per_node_hour],
         "storage": [tier.as_of] if tier.usd_per_gb_month else [],
         "egress": _egress_dates(setting, offer.region),
     }
@@ -237,9 +236,14 @@ def provenance_of(
         return f"{source} ({as_of})" if as_of else source
 
     constants = calibration_for(option.gpu, setting.catalog.calibration)
-    price = dated(option.offer.source, option.offer.as_of)
+    prices = [
+        f"{dated(offer.source, offer.as_of)}; {offer.note}"
+        if offer.note
+        else dated(offer.source, offer.as_of)
+        for offer in (part.offer for part in option.parts)
+    ]
     found = {
-        "price": f"{price}; {option.offer.note}" if option.offer.note else price,
+        "price": "; ".join(prices),
         "gpu": dated(option.gpu.all_sources, option.gpu.as_of),
         "usable_memory": option.gpu.usable_memory_source,
         "server": dated(option.server.source, option.server.as_of),
@@ -250,7 +254,7 @@ def provenance_of(
             setting.scenario.architecture.source, setting.scenario.architecture.as_of
         ),
     }
-    found |= energy_sources(setting.catalog, option.offer.region)
+    found |= energy_sources(setting.catalog, option.parts[0].offer)
     if option.network is not None:
         found["network"] = dated(option.network.source, option.network.as_of)
     return found

@@ -34,7 +34,8 @@ SMALL_USD = 100.0
 
 def describe(opening: Opening, scenario: Scenario) -> Described:
     """One relaxation as the JSON contract has it, with the plan that it opens."""
-    table, row = opening.opened or (opening.table, opening.row)
+    known = (opening.setting, opening.table, opening.row)
+    setting, table, row = opening.opened or known
     if opening.rule in OF_SCENARIO:
         told = OF_SCENARIO[opening.rule](opening, scenario)
     else:
@@ -43,7 +44,7 @@ def describe(opening: Opening, scenario: Scenario) -> Described:
         "constraint": opening.rule,
         **told,
         "opens": {
-            "offer": opening.setting.options[int(table.option[row])].offer.id,
+            "offer": setting.options[int(table.option[row])].name,
             "gpus": int(table.layouts.gpus[row]),
             "cost_usd": round(float(table.cost_limit_usd[row]), 2),
             "duration_days": round_up(float(table.duration_limit_s[row]) / DAY, 2),
@@ -193,6 +194,18 @@ def _countries(opening: Opening, user: Constraints) -> Described:
         "needed": sentence("relax.no-country"),
         "unit": "countries",
         "set": "constraints.countries=null",
+    }
+
+
+def _purchase(opening: Opening, user: Constraints) -> Described:
+    """The purchase kinds that are missing: of a mix there may be two."""
+    kinds = [part.offer.purchase for part in opening.option.parts]
+    missing = tuple(kind for kind in kinds if kind not in user.purchase)
+    return {
+        "now": _listed(user.purchase),
+        "needed": ", ".join(missing),
+        "unit": "purchase",
+        "set": f"constraints.purchase={flow((*user.purchase, *missing))}",
     }
 
 
@@ -378,6 +391,6 @@ _DESCRIBE: dict[str, Callable[[Opening, Constraints], Described]] = {
     "intra_node": _intra_node,
     "network": _network,
     "storage": _storage,
-    "purchase": _set("purchase", "purchase", lambda o: o.option.offer.purchase),
+    "purchase": _purchase,
     **SUPPLY,
 }

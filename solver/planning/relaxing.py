@@ -10,7 +10,7 @@ from solver.ranges import Range
 from solver.scenario.scenario import Constraints, Scenario
 from solver.setting import Setting, setting_of
 
-ALL_PURCHASE = ("on_demand", "spot", "reserved", "monthly", "owned")
+ALL_PURCHASE = ("on_demand", "spot", "reserved", "monthly", "owned", "bought")
 
 STOCK_WITHOUT_LIMIT = 4_096
 """Nodes that every offer is taken to have when stock is what is relaxed."""

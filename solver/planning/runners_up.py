@@ -116,8 +116,7 @@ def _other_start(setting: Setting, table: CandidateTable, best: int) -> BoolArra
     """
     chosen = setting.options[int(table.option[best])]
     others = [
-        o.offer.id == chosen.offer.id and o.start != chosen.start
-        for o in setting.options
+        o.name == chosen.name and o.start != chosen.start for o in setting.options
     ]
     other = np.array(others)[table.option]
     gaining = np.asarray(other & _gains(setting, table, best))

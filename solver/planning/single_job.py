@@ -21,6 +21,7 @@ from solver.errors import InternalError
 from solver.objective import SHOWN, Spent
 from solver.plan import Alternative, Explanation, Plan, PlanResult, Proof, Status
 from solver.planning.build_plan import build_plan
+from solver.planning.buying import with_break_even
 from solver.planning.runners_up import runners_up
 from solver.planning.stopwatch import Stopwatch
 from solver.search import SearchResult, ideal_bounds, ideal_spent, limits_of, search
@@ -150,6 +151,7 @@ def answer_of(
     with stopwatch.measure("plan"):
         plan = build_plan(setting, best.table, best.row)
         others = runners_up(setting, best.table, best.row, plan, alternatives)
+        plan, others = with_break_even(setting, plan, others)
     with stopwatch.measure("verify"):
         certify(plan, setting)
     proof = _proof(setting, best.found, best.chosen, started)

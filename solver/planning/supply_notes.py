@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterable
 
 from solver.candidates import CandidateTable
 from solver.catalog.terms import term_text
-from solver.cost import rent_usd
-from solver.geography import around
 from solver.options import Option
 from solver.plan import Message
+from solver.planning.node_parts import NodePart
 from solver.scenario.quotas import covers
 from solver.setting import Setting
 from solver.units import HOUR
 
-
-def unused_usd(setting: Setting, one: CandidateTable) -> float:
-    """Rent of what is paid beyond the expected run: rest of a term or of a unit."""
-    waiting = around(setting, one.option, one.tier).unpaid_s
-    unused = one.billed_s - (one.duration_s - waiting)
-    # what is billed by the second leaves nothing but float noise
-    if unused[0] <= 1e-9 * one.billed_s[0]:
-        return 0.0
-    price = setting.arrays.usd_per_node_hour[one.option]
-    return float(rent_usd(one.rented_nodes, price, unused)[0])
+SMALL_SHARE = 0.005
+"""Less than this is told as below one per cent."""
 
 
 def calendar_notes(
@@ -38,7 +29,8 @@ def calendar_notes(
         found.append(
             Message.of("note.waits", start=start.isoformat(), nodes=nodes, fewer=fewer)
         )
-    later = [d for d in option.offer.available if d.start and d.start > start]
+    available = [d for part in option.parts for d in part.offer.available]
+    later = [d for d in available if d.start and d.start > start]
     if later:
         days = ", ".join(f"{d.nodes:,} on {d.start}" for d in later)
         found.append(Message.of("note.keeps-size", nodes=nodes, later=days))
@@ -57,26 +49,33 @@ def spare_notes(setting: Setting, one: CandidateTable) -> list[Message]:
 
 def quota_notes(setting: Setting, option: Option) -> list[Message]:
     """Quotas of vCPUs that could not be held against a server of unknown vCPUs."""
-    if option.server.vcpus is not None:
-        return []
+    unknown = [p.offer for p in option.parts if p.server.vcpus is None]
     return [
         Message.of("warning.quota-unknown", limit=quota.limit)
         for quota in setting.scenario.quotas
-        if quota.unit == "vcpus" and covers(quota, option.offer, option.gpu.id)
+        if quota.unit == "vcpus"
+        and any(covers(quota, offer, option.gpu.id) for offer in unknown)
     ]
 
 
-def term_notes(setting: Setting, option: Option, one: CandidateTable) -> list[Message]:
+def term_notes(parts: Iterable[NodePart]) -> list[Message]:
     """Time that is committed to and not used, or used beyond the term."""
-    hours = option.offer.min_term_hours
-    if not hours:
-        return []
-    term, unused = term_text(hours), unused_usd(setting, one)
-    if unused:
-        part = unused / float(one.compute_usd[0])
-        share = f"{part:.0%}" if part >= 0.005 else "<1%"
-        values = {"term": term, "unused": round(unused), "share": share}
+    return [note for part in parts for note in _term_note(part)]
+
+
+def _term_note(part: NodePart) -> list[Message]:
+    offer = part.option.offer
+    if not offer.min_term_hours or offer.purchase == "bought":
+        return []  # a bought node has its own notes
+    term = term_text(offer.min_term_hours)
+    if part.unused_usd:
+        share = part.unused_usd / part.rent_usd
+        values = {
+            "term": term,
+            "unused": round(part.unused_usd),
+            "share": f"{share:.0%}" if share >= SMALL_SHARE else "<1%",
+        }
         return [Message.of("warning.term", **values)]
-    if np.all(one.billed_s > hours * HOUR):
+    if part.billed_s > offer.min_term_hours * HOUR:
         return [Message.of("warning.term-passed", term=term)]
     return []

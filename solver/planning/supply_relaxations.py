@@ -9,13 +9,15 @@ import numpy as np
 
 from solver.candidates import CandidateTable
 from solver.catalog.schema import Offer
-from solver.cost import billed_seconds, rent_usd
+from solver.cost import UNIT_S, billed_seconds
 from solver.geography import around
 from solver.messages import sentence
 from solver.performance.inputs import FloatArray, IntArray
+from solver.planning.node_parts import node_parts, quota_count
 from solver.planning.opening import Described, Opening, flow
 from solver.scenario.scenario import Constraints, Quota, Scenario
 from solver.setting import Setting
+from solver.tariffs import base_nodes
 from solver.units import DAY, HOUR
 
 DAY_HOURS = DAY // HOUR
@@ -33,29 +35,44 @@ def own_override(scenario: Scenario, offer: Offer, key: str, value: str) -> str 
     return f"offers[{list(dict.fromkeys(names)).index(name)}].{key}={value}"
 
 
+def stating(opening: Opening) -> Offer:
+    """The offer that states most of what is left out; of a mix one of two."""
+    stated: Mapping[str, Callable[[Offer], float]] = {
+        "lead_time": lambda offer: offer.lead_time_days,
+        "term": lambda offer: offer.min_term_hours,
+        "cluster": lambda offer: -(offer.max_nodes_per_cluster or np.inf),
+    }
+    offers = [part.offer for part in opening.option.parts]
+    figure = stated.get(opening.rule)
+    return offers[-1] if figure is None else max(offers, key=figure)
+
+
 def lead_left(setting: Setting, table: CandidateTable) -> FloatArray:
     """Share of its offer's lead time that the deadline leaves a candidate, (n,)."""
     ready_s = around(setting, table.option, table.tier).ready_s
-    lead_s = _stated(setting, table, lambda o: o.lead_time_days) * float(DAY)
+    leads = [max(p.offer.lead_time_days for p in o.parts) for o in setting.options]
+    lead_s = np.array(leads, dtype=np.float64)[table.option] * DAY
     deadline = setting.scenario.constraints.deadline_s or np.inf
     return _share(deadline - (table.duration_limit_s - ready_s), lead_s)
 
 
 def term_left(setting: Setting, table: CandidateTable) -> FloatArray:
-    """Share of its offer's term that the budget pays for a candidate, (n,)."""
-    price = setting.arrays.usd_per_node_hour[table.option] * table.rented_nodes
-    whole = _stated(setting, table, lambda o: o.min_term_hours) * price
+    """Share of its offers' terms that the budget pays for a candidate, (n,).
+
+    What has no term is paid first.
+    """
+    nodes = table.rented_nodes
+    base = base_nodes(setting.arrays.tariffs[table.option], nodes)
+    whole, free = np.zeros(len(table)), np.zeros(len(table))
+    for place, count in ((0, base), (-1, nodes - base)):
+        parts = [option.parts[place] for option in setting.options]
+        price = np.array([p.usd_per_node_hour for p in parts])[table.option]
+        term = np.array([p.offer.min_term_hours for p in parts])[table.option]
+        whole = whole + count * price * term
+        free = free + count * price * (term == 0) * table.billed_s / HOUR
     budget = setting.scenario.constraints.budget_usd or np.inf
     other = table.storage_usd + table.egress_usd + table.serving_usd
-    return _share(budget - other, whole)
-
-
-def _stated(
-    setting: Setting, table: CandidateTable, figure: Callable[[Offer], float]
-) -> FloatArray:
-    """A figure of each candidate's offer, (n,)."""
-    stated = np.array([figure(o.offer) for o in setting.options], dtype=np.float64)
-    return np.asarray(stated[table.option])
+    return _share(budget - other - table.running_usd - free, whole)
 
 
 def _share(left: FloatArray, whole: FloatArray) -> FloatArray:
@@ -88,7 +105,7 @@ def _is_assumed(offer: Offer) -> bool:
 
 def _cluster(opening: Opening, _user: Constraints) -> Described:
     needed = int(opening.table.rented_nodes[opening.row])
-    offer, scenario = opening.option.offer, opening.setting.scenario
+    offer, scenario = stating(opening), opening.setting.scenario
     now = offer.max_nodes_per_cluster
     return {
         "now": sentence("relax.stock", nodes=now or needed, offer=offer.id),
@@ -102,23 +119,25 @@ def _cluster(opening: Opening, _user: Constraints) -> Described:
 
 def quota_use(setting: Setting, table: CandidateTable) -> tuple[IntArray, FloatArray]:
     """Quotas that each candidate passes, and nodes over those allowed, (n,) each."""
-    nodes, quotas = table.rented_nodes, setting.scenario.quotas
-    passed = np.zeros(len(nodes), dtype=np.int64)
-    most = np.full(len(setting.options), np.inf)
-    for place, quota in enumerate(quotas):
-        sizes = [dict(option.quotas).get(place, 0) for option in setting.options]
-        each = np.array(sizes, dtype=np.int64)
-        passed += nodes * each[table.option] > quota.limit
-        allowed = quota.limit // np.maximum(each, 1)
-        most = np.where(each > 0, np.minimum(most, allowed), most)
-    return passed, np.asarray(nodes / (most[table.option] + 1.0))
+    passed = np.zeros(len(table), dtype=np.int64)
+    use = np.zeros(len(table))
+    for place, quota in enumerate(setting.scenario.quotas):
+        count = quota_count(setting, table, place)
+        each = -(-count // table.rented_nodes)  # of a node, rounded up
+        passed += count > quota.limit
+        allowed = quota.limit // np.maximum(each, 1) * each
+        use = np.maximum(use, count / np.maximum(allowed + each, 1))
+    return passed, use
 
 
 def _broken_quotas(opening: Opening) -> dict[int, int]:
     """Position of each quota that the plan passes to what it would have to be."""
-    nodes = int(opening.table.rented_nodes[opening.row])
+    one = opening.table.take(np.array([opening.row]))
     quotas = opening.setting.scenario.quotas
-    counts = {place: nodes * each for place, each in opening.option.quotas}
+    counts = {
+        place: int(quota_count(opening.setting, one, place)[0])
+        for place in range(len(quotas))
+    }
     return {place: n for place, n in counts.items() if n > quotas[place].limit}
 
 
@@ -158,16 +177,16 @@ def _quota_text(quota: Quota) -> str:
 
 def _lead_days(opening: Opening) -> int:
     """The longest lead time of the offer that keeps the deadline, whole days."""
-    option, user = opening.option, opening.setting.scenario.constraints
+    user = opening.setting.scenario.constraints
     one = opening.table.take(np.array([opening.row]))
     ready_s = around(opening.setting, one.option, one.tier).ready_s
     active = float((one.duration_limit_s - ready_s)[0])
     spare = (user.deadline_s or active) - active
-    return min(max(0, int(spare / DAY + 1e-9)), option.offer.lead_time_days)
+    return min(max(0, int(spare / DAY + 1e-9)), stating(opening).lead_time_days)
 
 
 def _lead_time(opening: Opening, _user: Constraints) -> Described:
-    offer, needed = opening.option.offer, _lead_days(opening)
+    offer, needed = stating(opening), _lead_days(opening)
     scenario = opening.setting.scenario
     return {
         "now": sentence("relax.days-of", days=offer.lead_time_days, offer=offer.id),
@@ -180,7 +199,9 @@ def _lead_time(opening: Opening, _user: Constraints) -> Described:
 
 
 def _term(opening: Opening, _user: Constraints) -> Described:
-    offer, hours = opening.option.offer, term_hours(opening)
+    if stating(opening).purchase == "bought":
+        return _charge(opening)
+    offer, hours = stating(opening), term_hours(opening)
     scenario, unit = opening.setting.scenario, "days" if hours >= DAY_HOURS else "hours"
     each = DAY_HOURS if unit == "days" else 1
     now, needed = offer.min_term_hours / each, hours // each
@@ -194,29 +215,41 @@ def _term(opening: Opening, _user: Constraints) -> Described:
     }
 
 
+def _charge(opening: Opening) -> Described:
+    """The whole price of what is bought, and that of the time used instead."""
+    offer, scenario = stating(opening), opening.setting.scenario
+    return {
+        "now": sentence("relax.charge.whole", offer=offer.id),
+        "needed": sentence("relax.charge.used", offer=offer.id),
+        "unit": "charge",
+        "set": own_override(scenario, offer, "charge", "used"),
+    }
+
+
 def term_hours(opening: Opening) -> int:
     """The longest term of the offer that the budget pays for, hours.
 
     Whole days, and below one day whole hours.
     """
-    setting = opening.setting
+    setting, offer = opening.setting, stating(opening)
+    if offer.purchase == "bought":
+        return 0
     budget_usd = setting.scenario.constraints.budget_usd or np.inf
     one = opening.table.take(np.array([opening.row]))
-    arrays = setting.arrays.take(one.option)
     surely = setting.z != 0.0
     beside = around(setting, one.option, one.tier)
     active = (one.duration_limit_s if surely else one.duration_s) - beside.all_s
     sigma = one.sigma * (not surely)
+    (part,) = (p for p in node_parts(setting, one) if p.option.offer.id == offer.id)
+    unit_s = np.array([UNIT_S[offer.billing_unit]])
 
     def rent(hours: int) -> float:
-        billed = billed_seconds(
-            active, beside.paid_s, arrays.unit_s, sigma, hours * float(HOUR)
-        )
-        nodes, price = one.rented_nodes, arrays.usd_per_node_hour
-        return float(rent_usd(nodes, price, billed)[0])
+        term_s = hours * float(HOUR)
+        billed = billed_seconds(active, beside.paid_s, unit_s, sigma, term_s)
+        return part.usd_per_hour * float(billed[0]) / HOUR
 
     other = float(one.cost_limit_usd[0]) - rent(0)
-    low, high = 0, int(opening.option.offer.min_term_hours)
+    low, high = 0, int(offer.min_term_hours)
     while low < high:
         middle = (low + high + 1) // 2
         fits = rent(middle) + other <= budget_usd
@@ -270,7 +303,7 @@ def is_possible(opening: Opening) -> bool:
 
     A reserved offer has a term: that without one it would do is of no use.
     """
-    if opening.rule != "term" or opening.option.offer.purchase != "reserved":
+    if opening.rule != "term" or stating(opening).purchase != "reserved":
         return True
     return term_hours(opening) > 0
 
@@ -298,7 +331,7 @@ def changed_offer(opening: Opening) -> Offer | None:
     if opening.rule not in needed:
         return None
     field, value = needed[opening.rule]()
-    return opening.option.offer.model_copy(update={field: value})
+    return stating(opening).model_copy(update={field: value})
 
 
 SUPPLY: Mapping[str, Callable[[Opening, Constraints], Described]] = {

@@ -20,6 +20,7 @@ from solver.report.figures import (
     where_text,
 )
 from solver.report.plan_rows import plan_sections
+from solver.report.purchase_rows import headline_id, purchase_text
 from solver.units import format_duration_s, format_mwh, format_tonnes, format_usd
 
 __all__ = ["headline", "known_text", "message_section", "page", "proof_section"]
@@ -60,7 +61,7 @@ def headline(result: PlanResult) -> str:
             return sentence(f"headline.{result.status}")
         return f"{sentence('headline.infeasible')}: {result.explanation.summary}"
     decision = sentence(
-        "headline.use" if plan.purchase == "owned" else "headline.rent",
+        headline_id(plan.purchase),
         what=rented_text(plan),
         where=where_text(plan.provider, plan.region),
         cost=format_usd(plan.cost_usd),
@@ -177,7 +178,7 @@ def _alternative(alternative: Alternative) -> tuple[str, ...]:
         "value.alternative",
         what=rented_text(plan),
         place=_place(plan),
-        purchase=label("purchase", plan.purchase),
+        purchase=purchase_text(plan.purchase),
     )
     if alternative.kind == "batch":
         batch = plan.layout.global_batch_size

@@ -25,6 +25,7 @@ from solver.report.plan_cells import (
     plan_cells,
     plans_as_csv,
 )
+from solver.report.purchase_rows import purchase_text
 from solver.units import format_fraction, format_usd
 
 __all__ = ["choices_as_csv", "choices_page"]
@@ -72,7 +73,7 @@ def _plan(plan: Plan) -> str:
     """Return servers, place, purchase and layout of a plan, a line each."""
     place = f"{plan.provider} {region_text(plan.region)}"
     lines = [servers_text(plan.nodes, plan.gpus_per_node, plan.gpu)]
-    lines += [f"{place}, {label('purchase', plan.purchase)}", layout_text(plan.layout)]
+    lines += [f"{place}, {purchase_text(plan.purchase)}", layout_text(plan.layout)]
     return "\n".join(lines)
 
 

@@ -19,9 +19,15 @@ from solver.report.figures import (
     time_of_whole,
     time_rows,
 )
+from solver.report.purchase_rows import (
+    buying_section,
+    lost_rows,
+    mix_rows,
+    price_text,
+    purchase_text,
+)
 from solver.units import (
     GB,
-    MONTH_HOURS,
     format_bytes,
     format_count,
     format_duration_s,
@@ -50,6 +56,7 @@ def plan_sections(plan: Plan) -> tuple[Section, ...]:
         _step(plan),
         _duration(plan),
         _cost(plan),
+        *buying_section(plan),
         *_energy(plan),
         _host(plan),
     )
@@ -61,13 +68,14 @@ def _hardware(plan: Plan) -> Section:
         "value.servers.one" if plan.nodes == 1 else "value.servers",
         what=servers_text(plan.nodes, plan.gpus_per_node, plan.gpu),
         gpus=plan.gpus,
-        purchase=label("purchase", plan.purchase),
+        purchase=purchase_text(plan.purchase),
     )
     rows = [
         Row(sentence("row.servers"), servers, note=plan.server),
         *_spares(plan),
+        *mix_rows(plan),
         Row(sentence("row.place"), _place(plan)),
-        Row(sentence("row.price"), _price(plan)),
+        Row(sentence("row.price"), price_text(plan)),
         Row(sentence("row.intra_node"), plan.intra_node),
         Row(
             sentence("row.network"),
@@ -84,7 +92,7 @@ def _hardware(plan: Plan) -> Section:
         rows.append(Row(sentence("row.quota"), most))
     if plan.start is not None:
         rows.append(Row(sentence("row.start"), plan.start, note=_waited(plan)))
-    if plan.min_term_hours:
+    if plan.min_term_hours and plan.purchase_plan is None:
         rows.append(Row(sentence("row.term"), term_text(plan.min_term_hours)))
     return Section("section.hardware", tuple(rows))
 
@@ -107,22 +115,6 @@ def _place(plan: Plan) -> str:
         provider=plan.provider,
         region=region,
         country=plan.country,
-    )
-
-
-def _price(plan: Plan) -> str:
-    """Return what a GPU and a node cost, by the unit in which they are billed."""
-    if plan.purchase == "owned" and not plan.usd_per_gpu_hour:
-        return sentence("value.price.free")
-    usd_per_node_hour = plan.usd_per_gpu_hour * plan.gpus_per_node
-    gpu_hour = format_usd(plan.usd_per_gpu_hour)
-    if plan.billing_unit == "month":
-        month = format_usd(usd_per_node_hour * MONTH_HOURS)
-        return sentence("value.price.month", node_month=month, gpu_hour=gpu_hour)
-    return sentence(
-        "value.price.hour" if plan.billing_unit == "hour" else "value.price",
-        gpu_hour=gpu_hour,
-        node_hour=format_usd(usd_per_node_hour),
     )
 
 
@@ -260,6 +252,7 @@ def _duration(plan: Plan) -> Section:
         rows.append(Row(_at_confidence(plan), late))
     if plan.goodput is not None:
         rows.append(Row(sentence("row.goodput"), percent(plan.goodput)))
+    rows += lost_rows(plan)
     rows.append(Row(sentence("row.steps"), f"{plan.steps:,}"))
     size = format_bytes(plan.checkpoint_gb * GB)
     rows.append(Row(sentence("row.checkpoint"), size))

@@ -17,6 +17,12 @@ from solver.catalog.schema import (
 from solver.catalog.supply import slowest_local_drive
 from solver.errors import shown
 from solver.scenario import lookup
+from solver.scenario.own_nodes import (
+    check_charge,
+    own_depreciation,
+    own_figures,
+    own_term_hours,
+)
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import InlineSupply
 from solver.scenario.schema import ScenarioFile
@@ -24,7 +30,12 @@ from solver.scenario.supply_schema import OfferSpec, OwnNetworkSpec, OwnStorageS
 from solver.units import GB, MONTH_HOURS, TB
 from solver.yaml_source import DataPath
 
-PRICES = ("usd_per_gpu_hour", "usd_per_node_hour", "usd_per_node_month")
+PRICES = (
+    "usd_per_gpu_hour",
+    "usd_per_node_hour",
+    "usd_per_node_month",
+    "buy_usd_per_node",
+)
 DEFAULT_REGION = "local"
 
 SHARED_PORT_KINDS = ("ethernet",)
@@ -313,7 +324,7 @@ def _offers(
     }
     kind, usd_per_node_hour, unit = _price(spec, path, reading)
     offers = []
-    term: dict[str, Any] = {"min_term_hours": spec.min_term}
+    term = {"min_term_hours": own_term_hours(spec, kind), **own_figures(spec)}
     if kind != "owned" or spec.spot_usd_per_gpu_hour is None:
         offers.append(
             Offer(
@@ -330,11 +341,12 @@ def _offers(
         name = f"{spec.name}/spot" if offers else spec.name
         common |= {} if offers else term  # what is priced beside spot has the term
         offers.append(Offer(id=name, purchase="spot", usd_per_node_hour=spot, **common))
+    check_charge(spec, kind, path, reading)
     _check_terms(offers, path, reading)
     return offers
 
 
-OWN_KEYS = {"min_term_hours": "min_term"}
+OWN_KEYS = {"min_term_hours": "min_term", "node_power_kw": "node_power"}
 """Field of an offer to the key of one's own, where they differ."""
 
 
@@ -345,8 +357,8 @@ def _check_terms(offers: list[Offer], path: DataPath, reading: Reading) -> None:
             key = OWN_KEYS.get(field, field)
             missing = reading.value((*path, key)) is None
             code = "missing-key" if missing else "contradiction"
-            kind = (*path, "purchase")
-            reading.fault(code, message, (*path, key), depends_on=[kind])
+            kinds = [(*path, name) for name in ("purchase", "buy_usd_per_node")]
+            reading.fault(code, message, (*path, key), depends_on=kinds)
 
 
 def _price(
@@ -357,6 +369,7 @@ def _price(
     if len(given) > 1:
         message = f"give one price, not {' and '.join(given)}"
         reading.fault("conflicting-keys", message, (*path, given[1]), key=True)
+        reading.broken.add((*path, given[1]))
     _check_purchase(spec, bool(given), path, reading)
     unit = "month" if spec.purchase == "monthly" else "second"
     if spec.usd_per_gpu_hour is not None:
@@ -367,6 +380,8 @@ def _price(
     if spec.usd_per_node_month is not None:
         usd = spec.usd_per_node_month / MONTH_HOURS
         return spec.purchase or "monthly", usd, "month"
+    if spec.buy_usd_per_node is not None or spec.purchase == "bought":
+        return spec.purchase or "bought", own_depreciation(spec), "second"
     return "owned", 0.0, "second"
 
 
@@ -380,7 +395,7 @@ def _check_purchase(
         message = "a price is paid, so this is not owned"
     elif kind == "spot" and has_spot:
         message = "spot_usd_per_gpu_hour makes a spot offer already"
-    elif kind not in (None, "owned") and not priced:
+    elif kind not in (None, "owned", "bought") and not priced:
         message = f"no price of {kind} is stated"
     if message is not None:
         reading.fault("contradiction", message, (*path, "purchase"))

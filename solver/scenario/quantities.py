@@ -271,6 +271,29 @@ def _hours(value: Any) -> float:
     return units.parse_duration_s(value, "days") / units.HOUR
 
 
+def _years(value: Any) -> float:
+    """Return a duration in years; a bare number is years."""
+    return units.parse_duration_s(value, "years") / (365 * units.DAY)
+
+
+_WATTS = re.compile(r"(?i)(.*?)\s*(k?)w\s*")
+
+
+def _kilowatts(value: Any) -> float:
+    """Return a power in kW, written with kW or W; a bare number is kW."""
+    match = _WATTS.fullmatch(value) if isinstance(value, str) else None
+    try:
+        if match is None:
+            return float(units.parse_count(value))
+        number = float(units.parse_count(match[1]))
+    except QuantityError as error:
+        if error.code == "out-of-range":
+            raise
+        message = f"expected a power such as '10.2 kW' or '800 W', not {shown(value)}"
+        raise QuantityError(message, error.code) from None
+    return number if match[2] else number / 1000
+
+
 def _bandwidth() -> Parser:
     """Return a parser of bytes/s whose bare numbers are GB/s."""
     parse = partial(units.parse_bandwidth_bytes_per_s, default_unit="GB/s")
@@ -378,6 +401,25 @@ DriveTb = Annotated[float, _number(0, 1e6, "TB", 30.72)]
 UsdPerGpuHour = Annotated[float, _usd(1e4, "USD per GPU-hour")]
 UsdPerNodeHour = Annotated[float, _usd(1e6, "USD per node-hour")]
 UsdPerNodeMonth = Annotated[float, _usd(1e8, "USD per node and month")]
+UsdPerNode = Annotated[
+    float,
+    Written(_within(units.parse_usd, Bounds(1, 1e8, "USD per node")), ("$300k",)),
+]
+Years = Annotated[
+    float, Written(_within(_years, Bounds(0.1, 10, "years")), ("4 years", 4))
+]
+"""Years of use."""
+Resale = Annotated[
+    float, Written(_within(units.parse_fraction, Bounds(0, 0.99)), ("20%", 0.2))
+]
+UsdPerKwh = Annotated[
+    float,
+    Written(_within(units.parse_usd, Bounds(0, 10, "USD per kWh")), ("$0.09", 0.09)),
+]
+Pue = Annotated[float, _number(1, 10, "", 1.3)]
+Kilowatts = Annotated[
+    float, Written(_within(_kilowatts, Bounds(0.01, 1e3, "kW")), ("10.2 kW", 10.2))
+]
 UsdPerGbMonth = Annotated[float, _usd(1e4, "USD per GB and month")]
 NodeRate = Annotated[
     float,

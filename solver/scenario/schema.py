@@ -336,8 +336,8 @@ class ConstraintsSpec(Spec):
     storage: StorageConstraintSpec = StorageConstraintSpec()
     """Where data and checkpoints may lie."""
     purchase: Annotated[tuple[Annotated[PurchaseKind, Spelled], ...], AnyOf] = ()
-    """on_demand, spot, reserved, monthly or owned, any of these. Default: on_demand,
-    and what the offers of your own are."""
+    """on_demand, spot, reserved, monthly, owned or bought, any of these; a mix of two
+    needs both. Default: on_demand, and what the offers of your own are."""
     parallelism: ParallelismSpec = ParallelismSpec()
     """Limits of the parallel layout."""
     memory_headroom: Share = 0.10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, Tag
 
@@ -13,11 +13,14 @@ from solver.scenario.quantities import (
     DriveTb,
     HostGb,
     HostThreads,
+    Kilowatts,
     LeadDays,
     NodeCount,
     NodeRate,
     PositiveGbps,
     PositiveWhole,
+    Pue,
+    Resale,
     Share,
     Stock,
     StockGpus,
@@ -27,8 +30,11 @@ from solver.scenario.quantities import (
     TotalRate,
     UsdPerGbMonth,
     UsdPerGpuHour,
+    UsdPerKwh,
+    UsdPerNode,
     UsdPerNodeHour,
     UsdPerNodeMonth,
+    Years,
 )
 from solver.scenario.spec import AnyOf, Form, Spec, Spelled
 
@@ -141,8 +147,9 @@ class OfferSpec(Spec):
     """Most nodes on one fabric: a job can use no more, whatever the stock. Default:
     all that are in stock."""
     purchase: Annotated[PurchaseKind, Spelled] | None = None
-    """on_demand, reserved, monthly, spot or owned. Default: monthly with a price a
-    month, owned without any price, else on_demand."""
+    """on_demand, reserved, monthly, spot, owned or bought. Default: monthly with a
+    price a month, bought with a price to buy, owned without any price, else
+    on_demand."""
     min_term: TermHours = 0.0
     """What is paid for at least, even if training is shorter: `30 days`, `3 months` of
     730 hours, `1 year`; a bare number is days. A reserved offer needs it. Default:
@@ -156,6 +163,28 @@ class OfferSpec(Spec):
     """Price of a node for a month of 730 hours, USD; whole months are paid."""
     spot_usd_per_gpu_hour: UsdPerGpuHour | None = None
     """Spot price of a GPU, USD/h."""
+    buy_usd_per_node: UsdPerNode | None = None
+    """Price of a node that is bought, USD, with its share of racks and network. A plan
+    is charged its straight-line depreciation for the time that it uses it."""
+    years: Years | None = None
+    """Years of use of a bought node; a bare number is years."""
+    resale: Resale = 0.0
+    """Part of its price that a bought node fetches after its years of use. Default:
+    0."""
+    charge: Annotated[Literal["used", "whole"], Spelled] | None = None
+    """What a plan is charged of the price of a bought node, less resale: `used`, its
+    part of the years of use, or `whole`, for who has no other use. Default: used."""
+    hosting_usd_per_node_month: UsdPerNodeMonth = 0.0
+    """Space, hands and insurance of an owned or bought node, USD a month of 730 hours,
+    charged for the time that it is used. Default: 0."""
+    usd_per_kwh: UsdPerKwh = 0.0
+    """Price of the energy of an owned or bought node, USD per kWh; rent has it in it.
+    Default: 0."""
+    pue: Pue | None = None
+    """Power of the site over that of its nodes. Default: the region's, else 1.58."""
+    node_power: Kilowatts | None = None
+    """Power that a node draws in training, kW, without cooling. Default: 1.5 x the
+    power limits of its GPUs, an estimate."""
     intra_node: Text | None = None
     """Fabric inside a node: a tier such as nvswitch-nvlink4, or nvswitch, nvlink,
     pcie, none. Default: what the GPU's standard server has."""

@@ -13,6 +13,11 @@ from solver.verify.failure_checks import FAILURE_PARTS, check_goodput
 from solver.verify.figures import Figures
 from solver.verify.geography_checks import check_residency
 from solver.verify.layout_checks import check_divisibility
+from solver.verify.purchase_checks import (
+    check_purchase,
+    mix_figures,
+    purchase_figures,
+)
 from solver.verify.supply_checks import (
     check_cluster,
     check_lead_time,
@@ -103,7 +108,7 @@ def check_parallelism(evidence: Evidence, _: Figures) -> Iterator[Violation]:
 
 def check_host(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     """The host is that of the server, and holds what its GPUs need."""
-    server = evidence.server
+    server, hosts = evidence.server, [part.server for part in evidence.parts]
     expected = {
         "vcpus": server.vcpus,
         "ram_gb": server.ram_gb,
@@ -112,9 +117,10 @@ def check_host(evidence: Evidence, known: Figures) -> Iterator[Violation]:
         "ram_needed_gb": known.host_bytes / GB,
     }
     yield from figures("host", expected, evidence.plan.host)
-    if server.ram_gb is not None and not at_most(known.host_bytes, server.ram_gb * GB):
-        message = "the host's memory is too small, bytes"
-        yield Violation("host", message, server.ram_gb * GB, known.host_bytes)
+    for ram_gb in (host.ram_gb for host in hosts if host.ram_gb is not None):
+        if not at_most(known.host_bytes, ram_gb * GB):
+            message = "the host's memory is too small, bytes"
+            yield Violation("host", message, ram_gb * GB, known.host_bytes)
 
 
 def check_precision(evidence: Evidence, _: Figures) -> Iterator[Violation]:
@@ -218,20 +224,6 @@ def check_storage_capacity(evidence: Evidence, known: Figures) -> Iterator[Viola
         )
 
 
-def check_purchase(evidence: Evidence, _: Figures) -> Iterator[Violation]:
-    """The purchase kind is the offer's and allowed.
-
-    Who lists own offers and says nothing of purchase means to use them, but for spot.
-    """
-    scenario, purchase = evidence.scenario, evidence.offer.purchase
-    yield from facts("purchase", {"purchase": purchase}, evidence.plan)
-    allowed = list(scenario.constraints.purchase)
-    if "purchase" not in scenario.constraints.stated:
-        own = (offer.purchase for offer in scenario.supply.offers)
-        allowed += [kind for kind in own if kind != "spot"]
-    yield from _one_of("purchase", "purchase", tuple(allowed), purchase)
-
-
 def check_throughput(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     """Steps, step time and tokens a second; no GPU passes its peak; the floor holds."""
     plan, user = evidence.plan, evidence.scenario.constraints
@@ -298,6 +290,8 @@ def check_budget(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     plan, user = evidence.plan, evidence.scenario.constraints
     parts = {
         "compute": known.compute_usd,
+        "energy": known.energy_usd,
+        "hosting": known.hosting_usd,
         "storage": known.storage_usd(known.duration_s),
         "egress": known.moving.egress_usd,
         "serving": known.moving.serving_usd,
@@ -309,6 +303,8 @@ def check_budget(evidence: Evidence, known: Figures) -> Iterator[Violation]:
         "confidence": user.confidence,
     }
     yield from facts("budget", stated, plan)
+    yield from mix_figures(evidence, known)
+    yield from purchase_figures(evidence, known)
     size = evidence.server.gpus_per_node
     expected = {
         "cost_usd": known.cost_usd,

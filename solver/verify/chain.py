@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from solver.catalog.egress import egress_steps
 from solver.performance.transformer import parameter_count
 from solver.units import DAY, GB, HOUR, MONTH_HOURS
+from solver.verify.bills import SLICES
 from solver.verify.certificate import verify
 from solver.verify.evidence import Evidence, gather
-from solver.verify.figures import SLICES, Figures
+from solver.verify.figures import Figures
 from solver.verify.moving import moved_usd
 from solver.verify.violation import Violation, facts, figures
 

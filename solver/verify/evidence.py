@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from solver.catalog.supply import merged_catalog, storage_options
 from solver.hardware import hardware_of, precision_supported
@@ -32,6 +32,21 @@ if TYPE_CHECKING:
     from solver.scenario.scenario import Scenario
 
 
+LOCAL_KINDS = ("local_nvme", "nvme_raid")
+
+BASE_AND_REST = 2
+"""Parts of a mix."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Nodes of one offer in a plan."""
+
+    offer: Offer
+    server: Server
+    nodes: int
+
+
 @dataclass(frozen=True)
 class Evidence:
     """A plan with the catalog's records of what it chose.
@@ -50,6 +65,8 @@ class Evidence:
     network: NetworkTier | None
     tier: StorageTier
     country: str | None
+    parts: tuple[Part, ...]
+    """All nodes, or those of the base and of the rest of a mix; spares are in them."""
 
     @cached_property
     def shape(self) -> TransformerShape:
@@ -127,7 +144,10 @@ def gather(
     server = supply.servers[offer.server]
     gpu = supply.gpus[server.gpu]
     region = supply.regions.get(offer.region)
-    tier = _tier(plan.storage, storage_options(supply, offer, server))
+    parts = parts_of_mix(plan, supply)
+    if not isinstance(parts, tuple):
+        return parts
+    tier = _tier(plan.storage, _storage(supply, parts))
     if tier is None:
         return [Violation("storage", "the offer has no such tier", None, plan.storage)]
     evidence = Evidence(
@@ -140,8 +160,51 @@ def gather(
         network=supply.networks[server.network] if server.network else None,
         tier=tier,
         country=region.country if region else None,
+        parts=parts,
     )
     return list(_unfit(evidence)) or evidence
+
+
+def parts_of_mix(plan: Plan, supply: Catalog) -> tuple[Part, ...] | list[Violation]:
+    """All nodes by offer, with spares; violations where a mix is none."""
+    spares: Any = plan.spare_nodes
+    rented = plan.nodes + (spares if type(spares) is int and spares > 0 else 0)
+    if plan.mix is None:
+        offer = supply.offers[plan.offer]
+        return (Part(offer, supply.servers[offer.server], rented),)
+    parts: list[Part] = []
+    written: Any = plan.mix
+    if type(written) is not tuple or not all(type(part) is dict for part in written):
+        return [Violation("purchase", "the mix is no list of parts", None, written)]
+    for stated in written:
+        mixed, nodes = supply.offers.get(stated.get("offer", "")), stated.get("nodes")
+        if mixed is None or type(nodes) is not int or nodes < 1:
+            return [Violation("purchase", "no such part of a mix", None, stated)]
+        parts.append(Part(mixed, supply.servers[mixed.server], nodes))
+    counted = sum(part.nodes for part in parts)
+    if len(parts) != BASE_AND_REST or counted != rented:
+        message = "the mix is not all nodes, of two offers"
+        return [Violation("purchase", message, rented, counted)]
+    return tuple(parts)
+
+
+def _storage(supply: Catalog, parts: tuple[Part, ...]) -> tuple[StorageTier, ...]:
+    """Tiers that all nodes can use: what is shared, and drives that all have."""
+    every = [storage_options(supply, part.offer, part.server) for part in parts]
+    if len(every) == 1:
+        return every[0]
+    base, rest = every
+    named = {"id", "name", "source", "as_of", "provider", "note", "sources"}
+    drives = [t.model_dump(exclude=named) for t in base if t.kind in LOCAL_KINDS]
+    return (
+        *(tier for tier in base if tier.kind not in LOCAL_KINDS),
+        *(tier for tier in rest if tier.kind not in LOCAL_KINDS),
+        *(
+            tier
+            for tier in rest
+            if tier.kind in LOCAL_KINDS and tier.model_dump(exclude=named) in drives
+        ),
+    )
 
 
 def _tier(name: str | None, choices: tuple[StorageTier, ...]) -> StorageTier | None:
@@ -152,10 +215,11 @@ def _tier(name: str | None, choices: tuple[StorageTier, ...]) -> StorageTier | N
 def _unfit(evidence: Evidence) -> Iterator[Violation]:
     """Choices that the physics could not even be asked about."""
     plan = evidence.plan
-    offer, order = evidence.offer, evidence.scenario.start_date
-    days = [d.start.isoformat() for d in offer.available if d.start]
-    if offer.lead_time_days:
-        days.append((order + timedelta(days=offer.lead_time_days)).isoformat())
+    order, days = evidence.scenario.start_date, []
+    for offer in (part.offer for part in evidence.parts):
+        days += [d.start.isoformat() for d in offer.available if d.start]
+        if offer.lead_time_days:
+            days.append((order + timedelta(days=offer.lead_time_days)).isoformat())
     if plan.start is not None and plan.start not in days:
         yield Violation("stock", "nothing is delivered that day", days, plan.start)
     if plan.layout.recompute not in RECOMPUTE:

@@ -51,6 +51,9 @@ def check_goodput(evidence: Evidence, known: Figures) -> Iterator[Violation]:
         got = plan.duration_parts_days.get(name, math.nan) * DAY
         if not math.isclose(seconds, got, abs_tol=INTERVAL_TOLERANCE * active):
             yield Violation("goodput", f"{name} do not follow, s", seconds, got)
+    share = 1.0 - (work + writing) / active
+    if not math.isclose(share, plan.lost_share, abs_tol=INTERVAL_TOLERANCE):
+        yield Violation("goodput", "lost_share does not follow", share, plan.lost_share)
     held_s = known.paid_fixed_s + known.active_s
     expected = {
         "goodput": known.training_s / held_s,

@@ -16,7 +16,7 @@ from statistics import NormalDist
 import numpy as np
 
 from solver.catalog.supply import interruptions_per_node_hour
-from solver.energy import grid_of, node_power_kw, site_pue
+from solver.energy import grid_of, offer_power_kw, offer_pue
 from solver.performance.checkpoints import (
     checkpoint_bytes,
     checkpoint_writer_nodes,
@@ -27,6 +27,7 @@ from solver.performance.spares import Wait
 from solver.performance.transformer import model_flops_per_token
 from solver.spread import spread_of
 from solver.units import GB, HOUR, MONTH_HOURS
+from solver.verify.bills import Bill
 from solver.verify.evidence import Evidence
 from solver.verify.moving import Moving
 
@@ -36,8 +37,6 @@ CHECKPOINTS = 2
 """Kept at once: the one being written and the last good one."""
 BOUNCE_COPIES = 2
 """Times that a byte crosses host memory where the storage can't reach the GPU."""
-SLICES = 33
-"""Equally likely finishes over which a bill in whole units is averaged."""
 
 
 @dataclass(frozen=True)
@@ -348,61 +347,40 @@ class Figures:
         return 1.0 + math.sqrt(model * model + failures * failures)
 
     @cached_property
-    def usd_per_node_hour(self) -> float:
-        """Price after the discount of the last rule that matches."""
-        evidence, discount = self.evidence, 0.0
-        offer = evidence.offer
-        for rule in evidence.scenario.prices:
-            pairs = (
-                (rule.provider, offer.provider),
-                (rule.region, offer.region),
-                (rule.gpu, evidence.gpu.id),
-                (rule.purchase, offer.purchase),
-            )
-            if all(wanted is None or wanted == got for wanted, got in pairs):
-                discount = rule.discount
-        return offer.usd_per_node_hour * (1.0 - discount)
-
-    def billed_hours(self, factors: tuple[float, ...]) -> float:
-        """Mean hours paid for where active time is stretched by each of ``factors``.
-
-        Waiting is not paid; a billing unit once begun is paid whole, and one at least;
-        so is the term. Without units the factors are scaled to a mean of one.
-        """
-        offer = self.evidence.offer
-        size = {"second": 0, "hour": 1, "month": MONTH_HOURS}[offer.billing_unit]
-        setup = self.paid_fixed_s
-        scale = 1.0 if size else math.fsum(factors) / len(factors)
-        stretched = len(factors) == 1  # a finish of its own, not a spread around one
-        total = 0.0
-        for factor in factors:
-            by = factor if stretched else factor / scale
-            hours = (setup + self.active_s * by) / HOUR
-            if size:
-                hours = max(1, math.ceil(hours / size - 1e-9)) * size
-            total += max(hours, offer.min_term_hours)
-        return total / len(factors)
+    def bills(self) -> tuple[Bill, ...]:
+        """What the nodes of each part cost: one, or base and rest of a mix."""
+        evidence, times = self.evidence, (self.paid_fixed_s, self.active_s)
+        return tuple(
+            Bill(evidence, part, *times, self.sigma) for part in evidence.parts
+        )
 
     @cached_property
-    def used_hours(self) -> float:
-        """Expected hours from the first paid one to the finish."""
-        return (self.paid_fixed_s + self.active_s) / HOUR
+    def usd_per_node_hour(self) -> float:
+        """Price after discounts, a mean over the nodes."""
+        whole = math.fsum(bill.usd_per_hour for bill in self.bills)
+        return whole / self.rented_nodes
 
     @cached_property
     def expected_hours(self) -> float:
-        """Expected hours paid for: the mean of whole units, not units of the mean."""
-        offer = self.evidence.offer
-        plain = offer.billing_unit == "second" and not offer.min_term_hours
-        if plain or self.sigma <= 0:
-            return self.billed_hours((1.0,))
-        normal = NormalDist()
-        quantiles = [normal.inv_cdf((i + 0.5) / SLICES) for i in range(SLICES)]
-        return self.billed_hours(tuple(math.exp(self.sigma * z) for z in quantiles))
+        """Expected hours paid for, a mean over the nodes."""
+        bills = self.bills
+        paid = math.fsum(b.part.nodes * b.expected_hours for b in bills)
+        return paid / self.rented_nodes
 
     @cached_property
     def compute_usd(self) -> float:
         """Expected rent of the nodes."""
-        return self.rented_nodes * self.usd_per_node_hour * self.expected_hours
+        return math.fsum(b.usd_per_hour * b.expected_hours for b in self.bills)
+
+    @cached_property
+    def energy_usd(self) -> float:
+        """Expected price of the energy of one's own nodes."""
+        return math.fsum(bill.energy_usd() for bill in self.bills)
+
+    @cached_property
+    def hosting_usd(self) -> float:
+        """Expected price of hosting one's own nodes."""
+        return math.fsum(bill.hosting_usd() for bill in self.bills)
 
     def storage_usd(self, duration_s: float) -> float:
         """Price of the storage tier over a duration: rent, and reading if that costs.
@@ -432,12 +410,13 @@ class Figures:
     @cached_property
     def pue(self) -> float:
         """Power of the site over that of its computers."""
-        return site_pue(self.evidence.catalog, self.evidence.offer.region)[0]
+        return offer_pue(self.evidence.catalog, self.evidence.parts[0].offer)
 
     @cached_property
     def node_power_kw(self) -> float:
         """Power of a node in training."""
-        return node_power_kw(self.evidence.server, self.evidence.gpu)
+        first = self.evidence.parts[0]
+        return offer_power_kw(first.offer, first.server, self.evidence.gpu)
 
     def energy_mwh(self, stretch: float = 1.0) -> float:
         """Energy of nodes and cooling over set-up and a stretched run."""
@@ -458,41 +437,20 @@ class Figures:
     @cached_property
     def cost_usd(self) -> float:
         """The expected bill."""
-        storage = self.storage_usd(self.duration_s)
-        return (
-            self.compute_usd
-            + storage
-            + self.moving.egress_usd
-            + self.moving.serving_usd
-        )
+        nodes = self.compute_usd + self.energy_usd + self.hosting_usd
+        return nodes + self.storage_usd(self.duration_s) + self.moving.usd
 
     def cost_at(self, confidence: float) -> float:
         """The bill of the finish that holds at a confidence."""
         if confidence == 0.5:
             return self.cost_usd
-        hours = self.billed_hours((self.stretch(confidence),))
-        rent = self.rented_nodes * self.usd_per_node_hour * hours
+        stretch = self.stretch(confidence)
+        nodes = math.fsum(bill.at(stretch) for bill in self.bills)
         storage = self.storage_usd(self.duration_at(confidence))
-        return rent + storage + self.moving.usd
+        return nodes + storage + self.moving.usd
 
     @cached_property
     def stock(self) -> tuple[int, bool]:
-        """Nodes of the offer, and whether that is known.
-
-        A price list says nothing of stock: then a marketplace has one node and others
-        what the scenario assumes. Without a fabric one node is all that a job can use.
-        """
-        evidence = self.evidence
-        offer, scenario = evidence.offer, evidence.scenario
-        nodes = offer.max_nodes
-        if offer.available:
-            there = sum(
-                delivery.nodes
-                for delivery in offer.available
-                if delivery.start is None or delivery.start <= self.start
-            )
-            nodes = there if nodes is None else min(nodes, there)
-        known = nodes is not None
-        if nodes is None:
-            nodes = 1 if offer.marketplace else scenario.stock_unknown_nodes
-        return (nodes if evidence.network else min(nodes, 1)), known
+        """Nodes of all parts on the day of the start, and whether that is known."""
+        stocks = [bill.stock(self.start) for bill in self.bills]
+        return sum(nodes for nodes, _ in stocks), all(known for _, known in stocks)

@@ -7,25 +7,32 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from solver.scenario.scenario import Quota
-from solver.verify.evidence import Evidence
+from solver.verify.evidence import Evidence, Part
 from solver.verify.figures import Figures
 from solver.verify.violation import Violation, at_most, facts, figures
 
 
 def check_stock(evidence: Evidence, known: Figures) -> Iterator[Violation]:
-    """The offer has the nodes, sells as few, and the plan says what is known of it."""
+    """Each offer has the nodes, sells as few, and the plan says what is known of it."""
     nodes, is_known = known.stock
     plan = evidence.plan
     wanted = {"stock_nodes": nodes, "stock_known": is_known}
     yield from facts("stock", wanted, plan)
-    least, rented = max(1, evidence.offer.min_nodes), known.rented_nodes
-    if type(plan.nodes) is not int or not least <= rented <= nodes:
-        yield Violation("stock", "not so many nodes", (least, nodes), rented)
+    if type(plan.nodes) is not int:
+        yield Violation("stock", "not so many nodes", nodes, plan.nodes)
+    for bill in known.bills:
+        most, _ = bill.stock(known.start)
+        least = max(1, bill.part.offer.min_nodes)
+        if not least <= bill.part.nodes <= most:
+            got = bill.part.nodes
+            yield Violation("stock", "not so many nodes", (least, most), got)
 
 
 def check_cluster(evidence: Evidence, known: Figures) -> Iterator[Violation]:
-    """One fabric of the offer holds all nodes of the job, spares included."""
-    plan, most = evidence.plan, evidence.offer.max_nodes_per_cluster
+    """One fabric of each offer holds all nodes of the job, spares included."""
+    limits = [part.offer.max_nodes_per_cluster for part in evidence.parts]
+    most = min((limit for limit in limits if limit is not None), default=None)
+    plan = evidence.plan
     yield from facts("cluster", {"cluster_nodes": most}, plan)
     if most is not None and not known.rented_nodes <= most:
         message = "more nodes than one fabric has"
@@ -34,7 +41,8 @@ def check_cluster(evidence: Evidence, known: Figures) -> Iterator[Violation]:
 
 def check_lead_time(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     """The plan starts when nodes that are ordered on its day 0 can be used."""
-    days, order = evidence.offer.lead_time_days, evidence.scenario.start_date
+    days = max(part.offer.lead_time_days for part in evidence.parts)
+    order = evidence.scenario.start_date
     wanted = {"lead_time_days": days, "order_date": order.isoformat()}
     yield from facts("lead_time", wanted, evidence.plan)
     earliest = order + timedelta(days=days)
@@ -43,30 +51,32 @@ def check_lead_time(evidence: Evidence, known: Figures) -> Iterator[Violation]:
 
 
 def check_term(evidence: Evidence, known: Figures) -> Iterator[Violation]:
-    """The term is the offer's and paid in full, and the plan says what is not used."""
-    plan, hours = evidence.plan, evidence.offer.min_term_hours
+    """Each term is the offer's and paid in full, and the plan says what is unused."""
+    plan, parts = evidence.plan, evidence.parts
+    hours = max(part.offer.min_term_hours for part in parts)
     yield from facts("term", {"min_term_hours": hours}, plan)
-    paid = known.expected_hours
-    unused = max(0.0, paid - known.used_hours)
-    rent = known.rented_nodes * known.usd_per_node_hour
-    expected = {"unused_term_usd": rent * unused if unused > 1e-9 * paid else 0.0}
-    yield from figures("term", expected, {"unused_term_usd": plan.unused_term_usd})
-    if not at_most(hours, plan.gpu_hours / (known.rented_nodes * plan.gpus_per_node)):
-        yield Violation("term", "less is paid than the term", hours, plan.gpu_hours)
+    unused = math.fsum(bill.unused_usd for bill in known.bills)
+    stated = {"unused_term_usd": plan.unused_term_usd}
+    yield from figures("term", {"unused_term_usd": unused}, stated)
+    committed = sum(part.nodes * part.offer.min_term_hours for part in parts)
+    if not at_most(committed, plan.gpu_hours / plan.gpus_per_node):
+        message = "less is paid than the term"
+        yield Violation("term", message, committed, plan.gpu_hours)
 
 
-def check_quota(evidence: Evidence, known: Figures) -> Iterator[Violation]:
-    """No quota that the offer falls under is passed, and the plan says what is left."""
+def check_quota(evidence: Evidence, _: Figures) -> Iterator[Violation]:
+    """No quota that an offer falls under is passed, and the plan says what is left."""
     plan, most = evidence.plan, None
     for quota in evidence.scenario.quotas:
-        size = _counted(quota, evidence)
-        if size is None:
-            continue
-        nodes = quota.limit // size
-        most = nodes if most is None else min(most, nodes)
-        if not known.rented_nodes * size <= quota.limit:
+        sizes = [_counted(quota, evidence, part) for part in evidence.parts]
+        if all(size is not None for size in sizes):
+            nodes = quota.limit // max(size or 0 for size in sizes)
+            most = nodes if most is None else min(most, nodes)
+        pairs = zip(sizes, evidence.parts, strict=True)
+        count = sum((size or 0) * part.nodes for size, part in pairs)
+        if not count <= quota.limit:
             message = f"more {quota.unit} than the quota"
-            yield Violation("quota", message, quota.limit, known.rented_nodes * size)
+            yield Violation("quota", message, quota.limit, count)
     yield from facts("quota", {"quota_nodes": most}, plan)
 
 
@@ -80,9 +90,9 @@ def check_spares(evidence: Evidence, _: Figures) -> Iterator[Violation]:
         yield Violation("spares", "spare_nodes is not allowed", allowed, got)
 
 
-def _counted(quota: Quota, evidence: Evidence) -> int | None:
+def _counted(quota: Quota, evidence: Evidence, part: Part) -> int | None:
     """What a node counts towards a quota; None if it does not fall under it."""
-    offer, server = evidence.offer, evidence.server
+    offer, server = part.offer, part.server
     named = (
         (quota.providers, offer.provider),
         (quota.regions, offer.region),

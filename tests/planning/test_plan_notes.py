@@ -28,6 +28,17 @@ FAR: dict[str, Any] = {
 }
 OCI = {"constraints": {"providers": ["oci"]}}
 
+LONG = {"workload": {"tokens": "500B"}}
+
+TINY_SPOT: dict[str, Any] = {
+    **QUIET,
+    "max_nodes": 64,
+    "spot_usd_per_gpu_hour": 1.0,
+    "storage": ["local-nvme-gen4"],
+    "min_nodes": 64,
+}
+"""Many spot nodes whose checkpoints are lost with them."""
+
 Keys = dict[str, Any]
 
 
@@ -69,6 +80,26 @@ CASES: list[tuple[str, Keys, Keys]] = [
         "spot-moment",
         own({}, offers=[], constraints={"providers": ["aws"], "purchase": ["spot"]}),
         own({}, offers=[], constraints={"providers": ["nebius"], "purchase": ["spot"]}),
+    ),
+    (
+        "lost-spot",
+        {"offers": [TINY_SPOT], **LONG, "constraints": {"purchase": ["spot"]}},
+        {"offers": [TINY_SPOT], **LONG, "constraints": {"purchase": ["on_demand"]}},
+    ),
+    (
+        "lost",
+        {"offers": [TINY_SPOT], **LONG, "failures": {"gpu_mtbf": "20000 hours"}},
+        {"offers": [TINY_SPOT], **LONG},
+    ),
+    (
+        "node-power",
+        own({**FREE, "usd_per_kwh": 0.1, "pue": 1.2}),
+        own({**FREE, "usd_per_kwh": 0.1, "pue": 1.2, "node_power": "5 kW"}),
+    ),
+    (
+        "pue",
+        own({**FREE, "usd_per_kwh": 0.1, "node_power": "5 kW"}),
+        own({**FREE, "node_power": "5 kW"}),
     ),
     (
         "price-estimate",

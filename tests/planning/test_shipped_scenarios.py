@@ -39,6 +39,8 @@ SOLVED: dict[str, tuple[set[str], float]] = {
     "qlora-65b-one-card": ({"RTX 6000 Ada", "RTX A6000", "A40", "L40", "L40S"}, 6.9),
     "wait-for-delivery": ({"H100"}, 1_060_000),
     "quickstart-7b": ({"B200", "B300", "H100", "H200"}, 138_740),
+    "rent-or-buy": ({"H100"}, 98_112),
+    "reserved-and-on-demand": ({"H100"}, 140_156),
     "spare-nodes": ({"H100"}, 16_591_194),
     "qwen-32b-fastest-under-budget": ({"B300", "B200"}, 126_984),
 }
@@ -122,7 +124,7 @@ def test_it_keeps_what_was_asked(name: str) -> None:
     if user.gpu_types is not None:
         assert plan.gpu in user.gpu_types
     assert user.gpus.allows(plan.gpus)
-    assert plan.purchase in user.purchase
+    assert set(plan.purchase.split("+")) <= set(user.purchase)
     memory = plan.memory_gib
     assert memory["total"] <= (1 - user.memory_headroom) * memory["capacity"]
     assert plan.nodes <= plan.stock_nodes
@@ -242,3 +244,20 @@ def test_three_phases_are_planned_together() -> None:
     assert result.total.duration_days <= 40
     assert result.phases[-1].plan.gpus <= 8
     assert len(result.leases) < len(result.phases)
+
+
+def test_a_reserved_base_takes_the_rest_on_demand() -> None:
+    """Tests that all of the contract is used, and that a mix is what wins."""
+    plan = plan_of("reserved-and-on-demand")
+    assert plan.purchase == "reserved+on_demand"
+    assert plan.mix is not None
+    assert plan.mix[0]["nodes"] == 12
+    assert plan.mix[1]["nodes"] == plan.nodes - 12
+
+
+def test_buying_pays_after_some_months() -> None:
+    """Tests that the plan buys and says from which use on that is cheaper."""
+    plan = plan_of("rent-or-buy")
+    assert plan.purchase_plan is not None
+    even = plan.purchase_plan["break_even"]
+    assert 6 < even["months"] < 12 * plan.purchase_plan["years"]

@@ -116,6 +116,90 @@ constraints: {providers: [acme]}
 """
 
 
+MIXED = """
+name: mixed
+model: toy-1b
+stock: {quota: [{provider: host, max_gpus: 48}, {purchase: monthly, max_nodes: 2}]}
+workload: {tokens: 200B, sequence_length: 2048, global_batch_size: 512, start: scratch}
+constraints: {confidence: 0.8, deadline: 24 days, gpus: {min: 32}}
+prices: [{purchase: on_demand, discount: 10%}]
+offers:
+  - name: contract
+    provider: host
+    gpu: small-a
+    gpus_per_node: 8
+    usd_per_node_month: 5000
+    network: {gbps_per_node: 1600, kind: infiniband}
+    max_nodes: 3
+    lead_time: 10 days
+    region: sg
+    ram_gb: 512
+  - name: burst
+    provider: host
+    gpu: small-a
+    gpus_per_node: 8
+    usd_per_gpu_hour: 2.4
+    network: {gbps_per_node: 1600, kind: infiniband}
+    max_nodes: 2
+    max_nodes_per_cluster: 5
+    region: sg
+    ram_gb: 1024
+"""
+
+BOUGHT = """
+name: bought
+model: toy-1b
+workload: {tokens: 200B, sequence_length: 2048, global_batch_size: 512, start: scratch}
+constraints: {confidence: 0.8}
+offers:
+  - name: hall
+    gpu: small-a
+    gpus_per_node: 8
+    buy_usd_per_node: $150k
+    years: 4
+    resale: 20%
+    usd_per_kwh: 0.11
+    pue: 1.3
+    hosting_usd_per_node_month: 400
+    network: {gbps_per_node: 1600, kind: infiniband}
+    max_nodes: 2
+    lead_time: 60 days
+    region: sg
+  - name: cloud
+    gpu: small-a
+    gpus_per_node: 8
+    usd_per_gpu_hour: 1.9
+    network: {gbps_per_node: 1600, kind: infiniband}
+    max_nodes: 4
+    region: jp
+"""
+
+OWNED = """
+name: owned
+model: toy-1b
+workload: {tokens: 200B, sequence_length: 2048, global_batch_size: 512, start: scratch}
+constraints: {gpus: {min: 24}}
+offers:
+  - name: ours
+    provider: host
+    gpu: small-a
+    gpus_per_node: 8
+    usd_per_kwh: 0.2
+    node_power: 4.2 kW
+    network: {gbps_per_node: 1600, kind: infiniband}
+    max_nodes: 2
+    region: sg
+  - name: burst
+    provider: host
+    gpu: small-a
+    gpus_per_node: 8
+    usd_per_gpu_hour: 2.4
+    network: {gbps_per_node: 1600, kind: infiniband}
+    max_nodes: 6
+    region: sg
+"""
+
+
 class Example(NamedTuple):
     """A plan with the question that it answers."""
 

@@ -19,7 +19,10 @@ from solver.scenario.scenario import Constraints, Quota, Scenario
 from solver.verify import CHECKS, verify
 from tests.verify.examples import (
     ADAPTERS,
+    BOUGHT,
+    MIXED,
     MONTHLY,
+    OWNED,
     PLAIN,
     RICH,
     SPARED,
@@ -31,12 +34,23 @@ from tests.verify.examples import (
     scenario_of,
 )
 
-EXAMPLES = (PLAIN, RICH, SPOT, MONTHLY, TIMED, SPARED, ADAPTERS)
+EXAMPLES = (
+    PLAIN,
+    RICH,
+    SPOT,
+    MONTHLY,
+    TIMED,
+    SPARED,
+    ADAPTERS,
+    MIXED,
+    BOUGHT,
+    OWNED,
+)
 
 SAID_NOT_CHECKED = ("provenance", "warnings")
 """Sources and sentences: not promises that could be recomputed."""
 
-Path = tuple[str, ...]
+Path = tuple[str | int, ...]
 
 
 def _leaves(data: dict[str, Any], path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -44,6 +58,9 @@ def _leaves(data: dict[str, Any], path: Path = ()) -> Iterator[tuple[Path, Any]]
     for key, value in data.items():
         if isinstance(value, dict):
             yield from _leaves(value, (*path, key))
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            for place, item in enumerate(value):
+                yield from _leaves(item, (*path, key, place))
         else:
             yield (*path, key), value
 
@@ -51,7 +68,7 @@ def _leaves(data: dict[str, Any], path: Path = ()) -> Iterator[tuple[Path, Any]]
 def _changed(plan: Plan, path: Path, value: Any) -> Plan:
     """The plan with one value replaced."""
     data = plan.as_dict()
-    target = data
+    target: Any = data
     for key in path[:-1]:
         target = target[key]
     target[path[-1]] = value
@@ -101,7 +118,10 @@ def test_a_plan_passes_after_a_round_trip(text: str) -> None:
 def test_the_rich_example_uses_every_kind_of_figure() -> None:
     """Tests that the mutations below start from figures that are not zero."""
     plan = example(RICH).plan
-    assert all(plan.cost_parts_usd.values())
+    rented = {"compute", "storage", "egress", "serving"}
+    assert {k for k, usd in plan.cost_parts_usd.items() if usd} == rented
+    own = {k for k, usd in example(BOUGHT).plan.cost_parts_usd.items() if usd}
+    assert rented | own == set(plan.cost_parts_usd)
     parts = {k for k, days in plan.duration_parts_days.items() if days > 0}
     assert parts >= {"training", "evaluation", "checkpoints", "failures", "queue"}
     assert parts >= {"transfer", "serving"}

@@ -10,6 +10,8 @@ EXPLAIN = {
     "section.joint": "What would open a plan together, as nothing does alone",
     "column.saves": "saves",
     "column.saves_days": "days",
+    "column.saves_energy_mwh": "MWh",
+    "column.saves_carbon_t": "t CO2",
     "column.becomes": "the plan then",
     "column.offer": "offer",
     "column.price": "$/GPU-h",

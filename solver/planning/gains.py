@@ -73,6 +73,10 @@ class Reached:
         """Its expected finish, seconds."""
         return float(self.table.duration_s[self.row])
 
+    def spent(self, column: str) -> float:
+        """A figure of its row, as kWh or kg of CO2."""
+        return float(getattr(self.table, column)[self.row])
+
 
 @dataclass(frozen=True)
 class Step:
@@ -157,11 +161,15 @@ def gains(reached: Reached, better: Reached) -> bool:
     return better.value < reached.value * (1.0 - LEAST_GAIN)
 
 
-def saved(reached: Reached, better: Reached) -> dict[str, float]:
-    """What another plan saves; negative: what it costs more."""
+def saved(reached: Reached, better: Reached) -> dict[str, float | None]:
+    """What another plan saves; negative: what it costs more; None: not known."""
+    kwh = reached.spent("energy_kwh") - better.spent("energy_kwh")
+    kg = reached.spent("carbon_kg") - better.spent("carbon_kg")
     return {
         "saves_usd": round(reached.cost_usd - better.cost_usd, 2),
         "saves_days": round((reached.duration_s - better.duration_s) / DAY, 4),
+        "saves_energy_mwh": round(kwh / 1000.0, 4),
+        "saves_carbon_t": round(kg / 1000.0, 4) if np.isfinite(kg) else None,
     }
 
 

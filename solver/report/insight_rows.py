@@ -19,6 +19,7 @@ from solver.report.figures import (
     duration_text,
     gpu_name,
     label,
+    number,
     region_text,
 )
 from solver.units import format_usd
@@ -27,6 +28,9 @@ __all__ = ["insight_page"]
 
 SHOWN_PRICES = 12
 """Losing offers in the printed table; all are in the JSON object."""
+
+_SAVED_OF_AIM = {"energy": "saves_energy_mwh", "carbon": "saves_carbon_t"}
+"""What is minimised to the figure that tells what a change saves of it."""
 
 Parts = list[Section | Grid]
 
@@ -42,12 +46,12 @@ def insight_page(insight: Insight) -> Page:
     binding = [r for r in insight.requirements if r["binds"]]
     parts = []
     if binding:
-        parts.append(_changes("section.binding", binding))
+        parts.append(_changes("section.binding", binding, result.objective))
     else:
         parts.append(_said("explain.nothing-binds"))
     parts += _free(insight)
     if insight.steps:
-        parts.append(_changes("section.steps", list(insight.steps)))
+        parts.append(_changes("section.steps", list(insight.steps), result.objective))
     parts += _to_type([*binding, *insight.steps])
     parts += _prices(insight.prices)
     if not insight.complete:
@@ -59,22 +63,44 @@ def _said(message_id: str) -> Section:
     return message_section("section.binding", (Message.of(message_id),))
 
 
-def _changes(title: str, found: list[dict[str, Any]]) -> Grid:
-    """Return changes with what each saves, as they come."""
-    columns = ("constraint", "now", "needed", "saves", "saves_days", "becomes")
-    rows = tuple(
-        (
+def _changes(title: str, found: list[dict[str, Any]], aim: str) -> Grid:
+    """Return changes with what each saves, as they come.
+
+    Parameters
+    ----------
+    title
+        Message id of the grid's title.
+    found
+        The changes.
+    aim
+        What the scenario minimises first; energy and carbon have a column of their own.
+    """
+    columns = ["constraint", "now", "needed", "saves", "saves_days", "becomes"]
+    extra = _SAVED_OF_AIM.get(aim)
+    if extra is not None:
+        columns.insert(3, extra)
+    rows = []
+    for change in found:
+        row = [
             label("rule", str(change["constraint"])),
             plain_text(change.get("now")),
             plain_text(change.get("needed")),
             _usd(float(change["saves_usd"])),
             f"{-float(change['saves_days']):+,.1f}",
             opened_text(change["opens"]),
-        )
-        for change in found
-    )
+        ]
+        if extra is not None:
+            row.insert(3, _signed(change[extra]))
+        rows.append(tuple(row))
     heads = tuple(sentence(f"column.{column}") for column in columns)
-    return Grid(title, heads, rows, right=(3, 4))
+    return Grid(title, heads, tuple(rows), right=tuple(range(3, len(heads) - 1)))
+
+
+def _signed(saved: float | None) -> str:
+    """Return a change with its sign to three digits; a saving is negative."""
+    if saved is None:
+        return plain_text(None)
+    return f"{'-' if saved > 0 else '+'}{number(abs(saved))}"
 
 
 def _usd(saved: float) -> str:

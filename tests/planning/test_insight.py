@@ -191,6 +191,23 @@ def test_the_soonest_plan_has_no_prices_to_beat() -> None:
     assert insight.prices == ()
 
 
+def test_what_saves_carbon_says_how_much() -> None:
+    """Tests the tonnes that lifting a deadline saves against a separate solve."""
+    keys: dict[str, Any] = {**TIGHT, "objective": "carbon"}
+    keys["constraints"] = {"deadline": "3 days"}
+    insight = explained(**keys)
+    plan = insight.result.plan
+    (deadline,) = told(insight.requirements, "deadline")
+    other = answered((deadline["set"],), **keys).plan
+    assert plan is not None
+    assert other is not None
+    assert plan.carbon_t is not None
+    assert other.carbon_t is not None
+    saved = plan.carbon_t - other.carbon_t
+    assert saved == pytest.approx(deadline["saves_carbon_t"], abs=1e-3)
+    assert saved > 0
+
+
 def test_no_plan_is_explained_and_nothing_else() -> None:
     """Tests that an infeasible scenario has its explanation and no gains."""
     insight = explained(workload=LARGE, constraints={"deadline": "1 hours"})

@@ -208,7 +208,8 @@ class DataFileSpec(Spec):
     """Bytes read for each token. Default: 4."""
     mean_document_tokens: DocumentTokens | None = None
     """Mean length of a document, tokens: what attention covers where kernels mask
-    documents. Default: the whole sequence."""
+    documents. Default: the whole sequence. With `samples` it
+    is also the tokens of a sample, up to `sequence_length`."""
     location: Text | None = None
     """Region that the data lies in: provider/region. Copying it to another region
     takes time and has a price."""

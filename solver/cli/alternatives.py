@@ -88,8 +88,10 @@ def _share(within: str) -> tuple[float, list[Issue]]:
     """Return ``--within`` as a number, and what is wrong with it."""
     from solver.units import QuantityError, parse_fraction
 
+    # a bare 10 is more likely 10% than ten times as much
+    most = MOST if "%" in within else 1.0
     try:
-        return parse_fraction(within, MOST), []
+        return parse_fraction(within, most), []
     except QuantityError as error:
         issue = Issue(error.code, error.message, "--within", hint=error.hint)
         return 0.0, [issue]

@@ -97,6 +97,7 @@ def test_infeasible(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (("--within", "20x"), ["unknown-unit"]),
         (("--within", "-5%"), ["out-of-range"]),
         (("--within", "9999%"), ["out-of-range"]),
+        (("--within", "10"), ["out-of-range"]),
         (
             ("--within", "20x", "--set", "objektive=time"),
             ["unknown-unit", "unknown-key"],

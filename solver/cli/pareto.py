@@ -19,7 +19,7 @@ from solver.cli.inputs import (
 )
 from solver.cli.outputs import CsvFile, check_csv, check_writable, deliver
 from solver.cli.solve import STATUS
-from solver.errors import Issue, nearest, shown
+from solver.errors import InputError, Issue, nearest, shown
 
 if TYPE_CHECKING:
     from solver.frontier import Third
@@ -82,6 +82,7 @@ def pareto(
 
         check_picture(plot)
         check_writable(plot, "--plot")
+        _check_apart(csv, plot)
     faults = _faults_of(third)
     job, entries = read_inputs(
         scenario, catalog, overrides, offers=offers, only=only, faults=faults
@@ -106,6 +107,13 @@ def pareto(
 
         draw_frontier(found, plot)
     return STATUS[found.status]
+
+
+def _check_apart(csv: str | None, plot: Path) -> None:
+    """Refuse to draw over the table that is written."""
+    if csv is not None and Path(csv).resolve() == plot.resolve():
+        message = "--csv and --plot name one file; expected one for each"
+        raise InputError([Issue("bad-usage", message, f"--plot {plot}")])
 
 
 def _faults_of(third: str | None) -> list[Issue]:

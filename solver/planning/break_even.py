@@ -19,6 +19,7 @@ from solver.options import Option
 from solver.performance.inputs import FloatArray
 from solver.planning.clock import Clock
 from solver.planning.gains import Reached
+from solver.scenario.scenario import Objective
 from solver.search import limits_of, search
 from solver.setting import Setting, narrowed
 from solver.units import DAY
@@ -28,6 +29,9 @@ PRICED_OBJECTIVES = ("cost", "time", "weighted")
 
 RENTED = ("on_demand", "spot", "reserved", "monthly")
 """Purchase kinds that have a price an hour."""
+
+LEAST_RENT = 1e-6
+"""Share of a bill below which rent is rounding: then only a free offer would tie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ def break_even(
     scenario = setting.scenario
     if scenario.objective.kind not in PRICED_OBJECTIVES:
         return []
-    if scenario.objective.kind == "time" and scenario.constraints.budget_usd is None:
+    if not _weighs_cost(scenario.objective) and scenario.constraints.budget_usd is None:
         return []
     best: dict[str, BreakEven] = {}
     for number, group in enumerate(setting.classes):
@@ -88,6 +92,13 @@ def break_even(
             if old is None or _price(found) > _price(old):
                 best[found.offer] = found
     return sorted(best.values(), key=_nearness)
+
+
+def _weighs_cost(objective: Objective) -> bool:
+    """Whether a dollar less is better, not only within a budget."""
+    if objective.kind == "weighted":
+        return objective.cost_weight > 0
+    return objective.kind == "cost"
 
 
 def _loses(reached: Reached, index: int) -> bool:
@@ -148,17 +159,19 @@ def _break_even_prices(
     node_hours = table.compute_usd
     other = table.cost_usd - node_hours
     price = np.full(len(table), np.inf)
-    if objective.kind == "time":
-        price[table.duration_s >= reached.duration_s] = -np.inf
+    if not _weighs_cost(objective):
+        price[value_of(objective, table) >= reached.value] = -np.inf
     elif objective.kind == "cost":
         price = (reached.value - other) / node_hours
-    elif objective.cost_weight > 0:
+    else:
         unpriced = replace(objective, cost_weight=0.0)
         left = reached.value - value_of(unpriced, table)
         price = (left / objective.cost_weight - other) / node_hours
     if user.budget_usd is not None:
         price = np.minimum(price, _within_budget(part, table))
-    return np.where(price > 0, price, -np.inf)
+    bill = other + np.maximum(price, 0.0) * node_hours
+    worth = price * node_hours > LEAST_RENT * bill
+    return np.where(worth, price, -np.inf)
 
 
 def _within_budget(part: Setting, table: CandidateTable) -> FloatArray:

@@ -25,14 +25,17 @@ def cost_difference(plan: Plan, other: Plan) -> Parts:
     -----
     The rent is ``r H``: the average price of a GPU-hour times GPU-hours. From the
     other's ``r0 H0`` it differs by the price, ``(r - r0) H``, and for each part of the
-    run by ``r0 (h - h0)``. All else of the bill is compared part by part.
+    run by ``r0 (h - h0)``. All else of the bill is compared part by part. What costs
+    both, as serving takes nodes' time and has a price of its own, is told as one.
     """
     ours, theirs = _gpu_hours(plan), _gpu_hours(other)
     rate = _rate(other)
     price = (_rate(plan) - rate) * sum(ours.values())
     hours = {name: rate * value for name, value in _minus(ours, theirs).items()}
     rest = _minus(_but_rent(plan), _but_rent(other))
-    return {"price": price, **hours, **rest}
+    names = dict.fromkeys((*hours, *rest))
+    both = {name: hours.get(name, 0.0) + rest.get(name, 0.0) for name in names}
+    return {"price": price, **both}
 
 
 def time_difference(plan: Plan, other: Plan) -> Parts:

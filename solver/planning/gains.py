@@ -243,7 +243,8 @@ def _next_deadline(reached: Reached) -> Iterator[Step]:
     budget = reached.cost_usd * (1.0 - 2.0 * LEAST_GAIN)
     cheaper = replace(scenario.constraints, deadline_s=None, budget_usd=budget)
     question = replace(scenario, constraints=cheaper, objective=Objective("time"))
-    found = search(rejoined(setting, question), limits_of(question)).table
+    freed, time_s = rejoined(setting, question), scenario.limits.time_s
+    found = search(freed, limits_of(question), time_s=time_s).table
     if found is None:
         return
     needed = round_up(float(found.duration_limit_s.min()) / DAY, 1)

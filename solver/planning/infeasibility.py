@@ -44,7 +44,7 @@ from solver.planning.supply_relaxations import (
     term_left,
 )
 from solver.rules import rule
-from solver.scenario.scenario import Objective, Scenario
+from solver.scenario.scenario import Aim, Objective, Scenario
 from solver.search import SearchResult, limits_of, search
 from solver.setting import Setting
 from solver.units import DAY, GB, HOUR, format_usd
@@ -105,11 +105,11 @@ def _each_name(setting: Setting, opening: Opening, clock: Clock) -> list[Opening
 def _open(setting: Setting, rule_id: str, clock: Clock) -> Opening | None:
     scenario = without(setting.scenario, rule_id)
     if rule_id in ("deadline", "throughput", "lead_time"):
-        scenario = replace(scenario, objective=Objective("time"))
+        scenario = replace(scenario, objective=scenario.objective.instead("time"))
     elif rule_id in ("budget", "term"):
-        scenario = replace(scenario, objective=Objective("cost"))
+        scenario = replace(scenario, objective=scenario.objective.instead("cost"))
     elif rule_id == "energy":
-        scenario = replace(scenario, objective=Objective("energy"))
+        scenario = replace(scenario, objective=scenario.objective.instead("energy"))
     relaxed, table = None, None
     if rule_id == "carbon":  # the least of what is known, if anything is
         least_carbon = replace(scenario, objective=Objective("carbon"))
@@ -326,9 +326,10 @@ def _unbounded(scenario: Scenario) -> Scenario:
 def _without_bounds(setting: Setting, clock: Clock) -> dict[str, Any] | None:
     """Soonest and cheapest plan with deadline, budget and floor all left out."""
     found = {}
-    wanted = {"soonest": Objective("time"), "cheapest": Objective("cost")}
-    for kind, objective in wanted.items():
-        free = replace(_unbounded(setting.scenario), objective=objective)
+    unbounded = _unbounded(setting.scenario)
+    aims: Mapping[str, Aim] = {"soonest": "time", "cheapest": "cost"}
+    for kind, aim in aims.items():
+        free = replace(unbounded, objective=unbounded.objective.instead(aim))
         table = _solved(rejoined(setting, free), clock).table
         if table is None:
             return None

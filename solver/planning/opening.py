@@ -53,7 +53,7 @@ class Opening:
 def round_up(value: float, digits: int) -> float:
     """``value`` rounded up to so many decimals."""
     scale = 10.0**digits
-    return float(np.ceil(value * scale - 1e-9) / scale)
+    return float(np.ceil(value * scale - 1e-9) / scale) + 0.0  # no minus before a 0
 
 
 def round_down(value: float, digits: int) -> float:

@@ -74,6 +74,8 @@ class Objective:
     usd_per_tonne_co2: float = 0.0
     then: tuple[Aim, ...] = ()
     """What decides among equals of the first level, in turn."""
+    known_carbon: bool = False
+    """Whether carbon has to be known, though it is no aim."""
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -83,7 +85,12 @@ class Objective:
     @property
     def needs_carbon(self) -> bool:
         """Whether offers whose carbon is not known cannot be compared."""
-        return self.kind == "carbon" or self.usd_per_tonne_co2 > 0
+        priced = self.usd_per_tonne_co2 > 0
+        return self.kind == "carbon" or priced or self.known_carbon
+
+    def instead(self, kind: Aim) -> Objective:
+        """Another aim among the same offers: what had to be known still has to be."""
+        return Objective(kind, known_carbon=self.needs_carbon)
 
 
 @dataclass(frozen=True, slots=True)

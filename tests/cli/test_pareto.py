@@ -140,6 +140,7 @@ def test_no_time(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (("--plot", "none/picture.png"), "output-unwritable"),
         (("--csv", "none/rows.csv"), "output-unwritable"),
         (("--csv", "-"), "bad-usage"),
+        (("--csv", "both.svg", "--plot", "./both.svg"), "bad-usage"),
     ],
 )
 def test_wrong_options(

@@ -49,6 +49,24 @@ def test_causes_add_up(one: str, other: str) -> None:
     assert days == pytest.approx(ours.duration_days - theirs.duration_days, abs=1e-9)
 
 
+def test_causes_add_up_where_nodes_wait_for_weights() -> None:
+    """Tests serving, which takes paid hours of nodes and has a price of its own."""
+    far = {"serving": {"regions": ["aws/us-east-1"]}, "data": {"transfer": "10 Mb/s"}}
+    kept = {"storage": {"kinds": ["local_nvme"]}}  # the nodes' own drives hold them
+    own = {**A100, "name": "own", "region": "kr", "usd_per_gpu_hour": 0}
+    ours, theirs = (
+        row.plan
+        for row in compare(job([own, H100], kept, **far), catalog(), "region").rows
+    )
+    assert ours is not None
+    assert theirs is not None
+    for one, other in ((ours, theirs), (theirs, ours)):
+        causes = cost_difference(one, other)
+        assert bool(causes["serving"]) is (other is theirs)  # at the other's price
+        total = one.cost_usd - other.cost_usd
+        assert sum(causes.values()) == pytest.approx(total, abs=1e-6)
+
+
 def test_a_dearer_twin_differs_by_the_price() -> None:
     """Tests that the same servers elsewhere cost more by their price alone."""
     causes = cost_difference(PLANS["b/jp"], PLANS["a/sg"])

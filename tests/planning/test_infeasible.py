@@ -44,6 +44,37 @@ def test_a_deadline_too_soon_names_the_soonest() -> None:
     assert not feasible(constraints={"deadline": f"{needed - 0.1:.1f} days"})
 
 
+@pytest.mark.parametrize(
+    "objective", ["carbon", {"cost": 1, "usd_per_tonne_co2": 50}], ids=str
+)
+def test_no_limit_is_blamed_where_carbon_is_not_known(objective: Any) -> None:
+    """Tests an aim that leaves the offers out: no looser limit brings them back."""
+    far = {**A100, "region": "moon base", "usd_per_gpu_hour": 0.0}
+    limits = {
+        "deadline": "3 days",
+        "budget": 900,
+        "max_energy": "20 MWh",
+        "min_tokens_per_s": 1000,
+    }
+    keys = {"offers": [far], "constraints": limits, "objective": objective}
+    explanation = refused(**keys)
+    assert explanation.conflict == ("carbon",)
+    (only,) = explanation.relaxations
+    assert (only["constraint"], only["set"]) == ("carbon", "objective=cost")
+    assert feasible(**keys, overrides=(only["set"],))
+
+
+def test_what_is_free_needs_no_budget() -> None:
+    """Tests that a budget of nothing is told as 0, not as a negative number."""
+    free = {**A100, "usd_per_gpu_hour": 0.0}
+    explanation = refused(
+        offers=[{**free, "region": "eu"}, H100],
+        constraints={"budget": 0, "regions": ["jp"]},
+    )
+    for relaxed in explanation.relaxations:
+        assert "-0" not in str(relaxed)
+
+
 def test_a_budget_too_small_names_the_cheapest() -> None:
     """Tests that the least budget opens a plan, and a dollar less doesn't."""
     explanation = refused(constraints={"budget": 10})

@@ -208,6 +208,28 @@ def test_what_saves_carbon_says_how_much() -> None:
     assert saved > 0
 
 
+def test_no_price_beats_what_is_free() -> None:
+    """Tests that beside a free offer no price is a break-even, however small."""
+    free = {**H100, "usd_per_gpu_hour": 0.0, "region": "de"}
+    data = {"location": "aws/us-east-1"}  # its egress is all that is paid
+    insight = explained(offers=[A100, free], workload=LARGE, data=data)
+    plan = insight.result.plan
+    assert plan is not None
+    assert plan.cost_usd > 0
+    assert [p.break_even_usd_per_gpu_hour for p in insight.prices] == [None]
+
+
+@pytest.mark.parametrize("budget", [None, 30000])
+def test_money_that_does_not_count_makes_no_price_win(budget: int | None) -> None:
+    """Tests a sum of time alone: as with time as the aim, only budgets have prices."""
+    alone: dict[str, Any] = {"cost": 0, "usd_per_day": 1}
+    limits = {} if budget is None else {"budget": budget}
+    keys: dict[str, Any] = {"offers": OFFERS, "workload": LARGE, "constraints": limits}
+    prices = explained(objective=alone, **keys).prices
+    assert prices == explained(objective="time", **keys).prices
+    assert bool(prices) is (budget is not None)
+
+
 def test_no_plan_is_explained_and_nothing_else() -> None:
     """Tests that an infeasible scenario has its explanation and no gains."""
     insight = explained(workload=LARGE, constraints={"deadline": "1 hours"})

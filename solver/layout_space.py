@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solver.interruption import is_asked
 from solver.performance.checkpoints import checkpoint_writer_nodes, host_bytes_needed
 from solver.performance.inputs import (
     FloatArray,
@@ -174,8 +175,9 @@ class LayoutSpace:
     """Clock (time.monotonic) after which no more layouts are made."""
 
     def check_time(self) -> None:
-        """Raise `OutOfTimeError` once the time limit is over."""
-        if self.end is not None and time.monotonic() > self.end:
+        """Raise `OutOfTimeError` once time is over, or the user wants to end."""
+        late = self.end is not None and time.monotonic() > self.end
+        if late or is_asked():
             raise OutOfTimeError
 
     def limits(self, kind: NodeKind) -> LatticeLimits:

@@ -68,9 +68,10 @@ def alternatives(
         scenario, catalog, overrides, offers=offers, only=only, faults=faults
     )
     from solver.cli.progress import ProgressLine
+    from solver.interruption import gently
     from solver.planning.choosing import alternatives as choices_of
 
-    with ProgressLine(wanted=not quiet) as line:
+    with gently(), ProgressLine(wanted=not quiet) as line:
         found = choices_of(job, entries, share, per_kind=per_kind, progress=line.update)
     from solver.report.choice_rows import choices_as_csv, choices_page
 

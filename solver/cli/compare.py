@@ -88,9 +88,10 @@ def compare(
         scenario, catalog, overrides, offers=offers, only=only, faults=faults
     )
     from solver.cli.progress import ProgressLine
+    from solver.interruption import gently
     from solver.planning import comparing
 
-    with ProgressLine(wanted=not quiet) as line:
+    with gently(), ProgressLine(wanted=not quiet) as line:
         if by == "method":
             asked = {
                 method: _asked(method, scenario, entries, overrides, offers, only=only)

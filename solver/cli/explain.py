@@ -37,6 +37,7 @@ def explain(
     the least change of each requirement that opens a plan. Everything is solved again.
     """
     from solver.cli.progress import ProgressLine
+    from solver.interruption import gently
 
     options = {
         "--time-limit": ("limits.time", time_limit),
@@ -48,7 +49,7 @@ def explain(
     )
     from solver.planning.insight import explain_job
 
-    with ProgressLine(wanted=not quiet) as line:
+    with gently(), ProgressLine(wanted=not quiet) as line:
         insight = explain_job(job, entries, progress=line.update)
     if as_json:
         from solver.report.as_json import insight_as_json

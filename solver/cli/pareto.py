@@ -88,10 +88,11 @@ def pareto(
         scenario, catalog, overrides, offers=offers, only=only, faults=faults
     )
     from solver.cli.progress import ProgressLine
+    from solver.interruption import gently
     from solver.planning.pareto import pareto as frontier_of
 
     counted = next((name for name in THIRDS if name == third), None)
-    with ProgressLine(wanted=not quiet) as line:
+    with gently(), ProgressLine(wanted=not quiet) as line:
         found = frontier_of(job, entries, third=counted, progress=line.update)
     from solver.report.pareto_rows import frontier_as_csv, pareto_page
 

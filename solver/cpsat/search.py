@@ -18,6 +18,7 @@ from solver.cpsat.outcome import (
 )
 from solver.cpsat.table import SolveLimits
 from solver.errors import InputError, Issue, nearest
+from solver.interruption import kept_handler
 
 ROUNDING = 1e-6
 """Share of a unit by which a bound, reported as a float, may miss its integer."""
@@ -86,7 +87,8 @@ def run(
         parameters["max_time_in_seconds"] = max(0.0, float(time_s))
     set_parameters(solver, parameters | dict(limits.parameters))
     callback = None if on_progress is None else _Reporter(level, on_progress)
-    code = solver.solve(model, callback)
+    with kept_handler():
+        code = solver.solve(model, callback)
     name = solver.status_name(code)
     status = status_of(name, model.validate() if name == "MODEL_INVALID" else "")
     solved = status in ("optimal", "feasible")

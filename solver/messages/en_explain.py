@@ -33,7 +33,7 @@ EXPLAIN = {
         "better."
     ),
     "explain.no-time": (
-        "The time limit left none for some of the reasons: raise --time-limit."
+        "There was no time for some of the reasons: raise --time-limit, or let it end."
     ),
     "explain.no-proof": (
         "The plan is not proved best in the time limit, so that what would gain is not "

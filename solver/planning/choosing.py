@@ -149,7 +149,7 @@ def alternatives(
     clock = Clock(scenario.limits.time_s)
     setting = setting_of(scenario, catalog)
     best = best_of(setting, max(within, TIES), clock.left_s, progress=progress)
-    if not best.found.complete:
+    if best.is_cut_short:
         clock.stop()  # time is over, or the user has seen enough
     result = answer_of(setting, best, started, alternatives=0)
     if best.row is None or result.plan is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+from solver.interruption import is_asked
+
 __all__ = ["Clock"]
 
 
@@ -15,8 +17,8 @@ class Clock:
 
     @property
     def left_s(self) -> float:
-        """Seconds left, 0 at least."""
-        return max(0.0, self.end - time.monotonic())
+        """Seconds left, 0 at least; none once the user wants to end."""
+        return 0.0 if is_asked() else max(0.0, self.end - time.monotonic())
 
     @property
     def is_over(self) -> bool:

@@ -272,7 +272,7 @@ def _row(value: str, setting: Setting, clock: Clock) -> ComparedRow:
         reasons = not_offered(setting.option_set.dropped)
         return ComparedRow(value, "infeasible", None, reasons)
     best = best_of(setting, SLACK, clock.left_s)
-    if not best.found.complete:
+    if best.is_cut_short:
         clock.stop()  # time is over, or the user has seen enough
     status: Status = best.status
     if best.row is not None:

@@ -53,7 +53,7 @@ def minimal_conflict(
     stated = scenario.constraints.stated
     kept = sorted(rules, key=lambda rule_id: rule_id in stated)
     for rule_id in tuple(kept):
-        if rule_id in needed:
+        if rule_id in needed or clock.is_over:
             continue
         fewer = without(scenario, rule_id)
         freed = rejoined(setting, fewer)
@@ -95,6 +95,8 @@ def joint_relaxations(
     """
     open_sets = [frozenset((rule_id,)) for rule_id in conflict]
     for _ in range(1, MOST_TOGETHER):
+        if clock.is_over:
+            break
         open_sets = _continued(setting, rules, open_sets, clock)
         found = [
             told

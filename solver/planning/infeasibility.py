@@ -83,6 +83,8 @@ def openings(setting: Setting, clock: Clock) -> list[Opening]:
     """For each requirement in force the best plan without it, where there is one."""
     found: list[Opening] = []
     for rule_id in in_force(setting):
+        if clock.is_over:
+            break
         opening = _open(setting, rule_id, clock)
         if opening is not None:
             found += _each_name(setting, opening, clock)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from solver.interruption import is_asked
 from solver.plan import PlanResult
 from solver.planning.break_even import BreakEven, break_even
 from solver.planning.clock import Clock
@@ -70,7 +71,8 @@ def explain_job(
     best = best_of(setting, SLACK, scenario.limits.time_s, progress=progress)
     result = answer_of(setting, best, started)
     if result.status != "optimal" or best.row is None:
-        return Insight(result, complete=result.status == "infeasible")
+        whole = result.status == "infeasible" and not is_asked()
+        return Insight(result, complete=whole)
     tell = progress or (lambda _label, _fraction: None)
     clock = Clock(scenario.limits.time_s)
     reached = Reached(setting, best.table, best.row)

@@ -72,6 +72,12 @@ class Best:
         return None if self.chosen is None else self.chosen.row
 
     @property
+    def is_cut_short(self) -> bool:
+        """Whether the time limit, or Ctrl-C, came before the end."""
+        interrupted = self.chosen is not None and self.chosen.outcome.interrupted
+        return interrupted or not self.found.complete
+
+    @property
     def table(self) -> CandidateTable:
         """The candidates, of which there are some where one is chosen."""
         if self.found.table is None:

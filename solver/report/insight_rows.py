@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import Any
 
 from solver.messages import sentence
@@ -39,7 +40,10 @@ def insight_page(insight: Insight) -> Page:
     """Return the reasons for an answer as a page, whatever its status."""
     result = insight.result
     if result.plan is None:
-        return page(result)
+        answer = page(result)
+        cut = result.status == "infeasible" and not insight.complete
+        left_out = (_said("explain.no-time"),) if cut else ()
+        return replace(answer, parts=(*answer.parts, *left_out))
     if result.status != "optimal":
         parts: Parts = [_said("explain.no-proof")]
         return Page(headline(result), True, tuple(parts))

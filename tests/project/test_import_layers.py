@@ -16,6 +16,7 @@ LAYERS: list[set[str]] = [
         "errors",
         "field_texts",
         "files",
+        "interruption",
         "quantity",
         "ranges",
         "resources",

@@ -23,18 +23,21 @@ def cost_difference(plan: Plan, other: Plan) -> Parts:
 
     Notes
     -----
-    The rent is ``r H``: the average price of a GPU-hour times GPU-hours. From the
-    other's ``r0 H0`` it differs by the price, ``(r - r0) H``, and for each part of the
-    run by ``r0 (h - h0)``. All else of the bill is compared part by part. What costs
-    both, as serving takes nodes' time and has a price of its own, is told as one.
+    The rent is ``r H + u``: the average price of a used GPU-hour times those hours, and
+    what is paid and not used. From the other's ``r0 H0 + u0`` it differs by the price,
+    ``(r - r0) H``, for each part of the run by ``r0 (h - h0)``, and by ``u - u0``. All
+    else of the bill is compared part by part. What costs both, as serving takes
+    nodes' time and has a price of its own, is told as one.
     """
     ours, theirs = _gpu_hours(plan), _gpu_hours(other)
-    rate = _rate(other)
-    price = (_rate(plan) - rate) * sum(ours.values())
+    rate = _rate(other, theirs)
+    price = (_rate(plan, ours) - rate) * sum(ours.values())
     hours = {name: rate * value for name, value in _minus(ours, theirs).items()}
+    unused = plan.unused_term_usd - other.unused_term_usd
     rest = _minus(_but_rent(plan), _but_rent(other))
-    names = dict.fromkeys((*hours, *rest))
-    both = {name: hours.get(name, 0.0) + rest.get(name, 0.0) for name in names}
+    names = dict.fromkeys((*hours, "unused", *rest))
+    parts = (hours, {"unused": unused}, rest)
+    both = {name: sum(part.get(name, 0.0) for part in parts) for name in names}
     return {"price": price, **both}
 
 
@@ -48,10 +51,10 @@ def _minus(ours: Mapping[str, float], theirs: Mapping[str, float]) -> Parts:
     return {name: ours.get(name, 0.0) - theirs.get(name, 0.0) for name in names}
 
 
-def _rate(plan: Plan) -> float:
-    """What a billed GPU-hour costs on average."""
-    rent = plan.cost_parts_usd["compute"]
-    return rent / plan.gpu_hours if plan.gpu_hours else 0.0
+def _rate(plan: Plan, gpu_hours: Parts) -> float:
+    """What a used GPU-hour costs on average."""
+    used = plan.cost_parts_usd["compute"] - plan.unused_term_usd
+    return used / sum(gpu_hours.values())
 
 
 def _but_rent(plan: Plan) -> Parts:
@@ -82,7 +85,7 @@ COPIES = ("transfer", "serving")
 
 
 def _gpu_hours(plan: Plan) -> Parts:
-    """Billed GPU-hours by what they are spent on; what no part uses is 'unused'."""
+    """GPU-hours that are used, by what they are spent on."""
     paid = {k: v for k, v in _days(plan).items() if k not in (*UNPAID, *COPIES)}
     copies = {k: plan.duration_parts_days.get(k, 0.0) for k in COPIES}
     if plan.goodput:
@@ -91,4 +94,4 @@ def _gpu_hours(plan: Plan) -> Parts:
             paid |= copies
     hours = {name: days * 24.0 * plan.gpus for name, days in paid.items()}
     hours["spares"] = plan.spare_nodes / plan.nodes * sum(hours.values())
-    return {**hours, "unused": plan.gpu_hours - sum(hours.values())}
+    return hours

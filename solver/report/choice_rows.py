@@ -17,7 +17,7 @@ from solver.report.figures import (
     number,
     percent,
     region_text,
-    servers_text,
+    rented_text,
 )
 from solver.report.plan_cells import (
     PLAN_COLUMNS,
@@ -72,7 +72,7 @@ def _grid(rows: tuple[Choice, ...]) -> Grid:
 def _plan(plan: Plan) -> str:
     """Return servers, place, purchase and layout of a plan, a line each."""
     place = f"{plan.provider} {region_text(plan.region)}"
-    lines = [servers_text(plan.nodes, plan.gpus_per_node, plan.gpu)]
+    lines = [rented_text(plan)]
     lines += [f"{place}, {purchase_text(plan.purchase)}", layout_text(plan.layout)]
     return "\n".join(lines)
 

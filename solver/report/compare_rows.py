@@ -16,7 +16,7 @@ from solver.report.figures import (
     duration_text,
     label,
     number,
-    servers_text,
+    rented_text,
 )
 from solver.report.plan_cells import (
     PLAN_COLUMNS,
@@ -77,7 +77,7 @@ def _headline(comparison: Comparison) -> str:
         "headline.compare" if proved else "headline.compare.open",
         dimension=dimension,
         value=best.value,
-        what=servers_text(best.plan.nodes, best.plan.gpus_per_node, best.plan.gpu),
+        what=rented_text(best.plan),
         cost=format_usd(best.plan.cost_usd),
         duration=duration_text(best.plan.duration_days),
         planned=len(planned),
@@ -100,7 +100,7 @@ def _rows(comparison: Comparison, rows: tuple[ComparedRow, ...], width: int) -> 
             days=duration_text(plan.duration_days),
             day=plan.finish.isoformat(),
         )
-        what = [servers_text(plan.nodes, plan.gpus_per_node, plan.gpu)]
+        what = [rented_text(plan)]
         what += [layout_text(plan.layout), _stock(plan)]
         if not wide:
             what = ["\n".join(what)]

@@ -16,7 +16,7 @@ from solver.report.figures import (
     number,
     percent,
     region_text,
-    servers_text,
+    rented_text,
 )
 from solver.report.plan_cells import (
     PLAN_COLUMNS,
@@ -24,9 +24,13 @@ from solver.report.plan_cells import (
     plan_cells,
     plans_as_csv,
 )
+from solver.report.purchase_rows import purchase_text
 from solver.units import format_usd
 
 __all__ = ["frontier_as_csv", "pareto_page", "thinned"]
+
+SHOWN_DAYS = 0.01
+"""Least difference, days, of which the price is told: below it is float noise."""
 
 WIDE = 112
 """Columns of a terminal from which servers, place and layout have one each."""
@@ -153,12 +157,13 @@ def _what(plan: Plan, above: Plan | None) -> list[str]:
 
 
 def _bare(plan: Plan) -> list[str]:
-    """Return servers, place and layout."""
-    return [
-        servers_text(plan.nodes, plan.gpus_per_node, plan.gpu),
-        f"{plan.provider} {region_text(plan.region)}",
-        layout_text(plan.layout),
-    ]
+    """Return servers, place and layout, and what is not as usual: purchase, start."""
+    place = f"{plan.provider} {region_text(plan.region)}"
+    if plan.purchase != "on_demand":
+        place = f"{place}, {purchase_text(plan.purchase)}"
+    if plan.start is not None:
+        place = sentence("value.alternative.start", plan=place, start=plan.start)
+    return [rented_text(plan), place, layout_text(plan.layout)]
 
 
 def _saved(plan: Plan, above: Plan | None) -> str:
@@ -166,6 +171,8 @@ def _saved(plan: Plan, above: Plan | None) -> str:
     if above is None:
         return ""
     days = above.duration_days - plan.duration_days
+    if days < SHOWN_DAYS:
+        return "–"
     usd = (plan.cost_usd - above.cost_usd) / days
     return format_usd(usd, 0 if usd >= 100 else 2)
 

@@ -18,6 +18,7 @@ _OF_PLAN = (
     "country",
     "offer",
     "purchase",
+    "start",
     "gpu",
     "nodes",
     "spare_nodes",

@@ -166,3 +166,22 @@ def test_wrong_input_all_at_once(
     words = ("--third", "carbn", "--set", "objektive=time", "--json")
     ran = run(capsys, "pareto", small, *words)
     assert [e["hint"] for e in ran.data["errors"]] == ["carbon", "objective"]
+
+
+def test_rows_tell_spares_and_purchase_apart(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tests that what differs between points is in the table: spot, spare nodes."""
+    words = (
+        "--set",
+        "constraints.purchase=[on_demand,spot]",
+        "--set",
+        "failures={replacement: 9 days, gpu_mtbf: 300 hours, spares: [0, 1]}",
+    )
+    rows = run(capsys, "pareto", small, "--json", *words).data["rows"]
+    page = run(capsys, "pareto", small, *words).out
+    spares = {row["plan"]["spare_nodes"] for row in rows}
+    kinds = {row["plan"]["purchase"] for row in rows}
+    assert ("spare node" in page) == (max(spares) > 0)
+    assert ("spot" in page) == ("spot" in kinds)
+    assert max(spares) > 0 or "spot" in kinds

@@ -196,7 +196,7 @@ _KINDS = {
     "alternative.region": "other region",
     "alternative.purchase": "other purchase",
     "alternative.size": "other size",
-    "alternative.batch": "other batch",
+    "alternative.batch": "other batch, not as asked",
 }
 
 _COLUMNS = {
@@ -439,8 +439,8 @@ _WHY = {
         "GiB may be used, on {gpu}"
     ),
     "why.constraints": "no candidate keeps all limits together.",
-    "why.deadline": "The soonest possible is {needed} instead of {now}.",
-    "why.budget": "The least possible is {needed} instead of {now}.",
+    "why.deadline": "With all else as it is, the soonest is {needed} instead of {now}.",
+    "why.budget": "With all else as it is, the least is {needed} instead of {now}.",
     "why.reachable": (
         "No single change opens a plan. Without deadline, budget and throughput floor "
         "the soonest is {soonest} for {soonest_cost}, the cheapest {cheapest} in "
@@ -455,7 +455,9 @@ _WHY = {
     ),
     "why.no-time": "The time limit left none to find out what would open a plan.",
     "why.sets": "Even without deadline, budget and throughput floor there is none.",
-    "why.throughput": "The most possible is {needed} tokens/s instead of {now}.",
+    "why.throughput": (
+        "With all else as it is, the most is {needed} tokens/s instead of {now}."
+    ),
     "relax.hours": "{hours:,.1f} hours",
     "relax.days": "{days:,.1f} days",
     "relax.headroom": "{share:.1%} of it free",

@@ -18,8 +18,12 @@ GEOGRAPHY = {
     "rule.residency": "where the data may lie",
     "rule.energy": "energy of the run",
     "rule.carbon": "carbon of the run",
-    "why.energy": "The least energy possible is {needed} instead of {now}.",
-    "why.carbon": "The least carbon possible is {needed} instead of {now}.",
+    "why.energy": (
+        "With all else as it is, the least energy is {needed} instead of {now}."
+    ),
+    "why.carbon": (
+        "With all else as it is, the least carbon is {needed} instead of {now}."
+    ),
     "notice.residency.location": (
         "The data lies in {location} ({country}) now, outside of where it may lie "
         "(data.residency)."

@@ -34,8 +34,12 @@ PHASES = {
         "Phase {phase} has no plan by itself, without deadline and budget: {why}"
     ),
     "why.phases": "Each phase has plans by itself, but no chain keeps all limits.",
-    "why.phases.deadline": "The soonest possible is {needed} instead of {now}.",
-    "why.phases.budget": "The least possible is {needed} instead of {now}.",
+    "why.phases.deadline": (
+        "With all else as it is, the soonest is {needed} instead of {now}."
+    ),
+    "why.phases.budget": (
+        "With all else as it is, the least is {needed} instead of {now}."
+    ),
     "why.phases.neither": (
         "Neither the deadline nor the budget alone opens a plan: the soonest chain "
         "takes {soonest} and costs {soonest_cost}, the cheapest costs {cheapest} and "

@@ -6,6 +6,11 @@ PURCHASE = {
     "purchase.bought": "bought",
     "purchase.and": "{base} + {rest}",
     "headline.buy": "Buy {what} at {where}: {cost}, {duration}",
+    "headline.up-front": "{cost} charged, {outlay} up front",
+    "warning.outlay": (
+        "The budget of ${budget:,.0f} is held against what is charged; the outlay up "
+        "front is ${outlay:,.0f}."
+    ),
     "part.energy": "energy",
     "part.hosting": "hosting",
     "row.mix.base": "base",

@@ -255,7 +255,7 @@ def _plan(chosen: Chosen) -> dict[str, Any]:
         "offer": ", ".join(dict.fromkeys(offers)),
         "gpus": max(gpus),
         "cost_usd": round(total.cost_limit_usd, 2),
-        "duration_days": round_up(total.finish_limit_s / DAY, 2),
+        "duration_days": round_up(total.finish_limit_s / DAY, 4),
     }
 
 

@@ -10,7 +10,7 @@ from solver.energy import HOST_FACTOR, node_power_kw, site_pue
 from solver.messages import sentence
 from solver.options import Option
 from solver.plan import Message
-from solver.planning.node_parts import NodePart
+from solver.planning.node_parts import NodePart, purchase_plan
 from solver.setting import Setting
 from solver.spread import P90_Z
 from solver.units import DAY, HOUR, MONTH_HOURS
@@ -33,6 +33,7 @@ def purchase_notes(
         *_lost(setting, option, one),
         *_mix(parts),
         *(note for part in parts for note in _energy(setting, part.option)),
+        *_outlay(setting, parts),
         *(note for part in parts for note in _bought(part)),
     ]
 
@@ -104,6 +105,15 @@ def _energy(setting: Setting, option: Option) -> list[Message]:
         pue, source = site_pue(setting.catalog, offer.region)
         found.append(Message.of("warning.pue", pue=pue, source=source))
     return found
+
+
+def _outlay(setting: Setting, parts: Sequence[NodePart]) -> list[Message]:
+    """An outlay past the budget, which is held against the charge alone."""
+    budget, bought = setting.scenario.constraints.budget_usd, purchase_plan(parts)
+    if budget is None or bought is None or bought["outlay_usd"] <= budget:
+        return []
+    values = {"budget": budget, "outlay": bought["outlay_usd"]}
+    return [Message.of("warning.outlay", **values)]
 
 
 def _bought(part: NodePart) -> list[Message]:

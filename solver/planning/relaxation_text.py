@@ -47,7 +47,7 @@ def describe(opening: Opening, scenario: Scenario) -> Described:
             "offer": setting.options[int(table.option[row])].name,
             "gpus": int(table.layouts.gpus[row]),
             "cost_usd": round(float(table.cost_limit_usd[row]), 2),
-            "duration_days": round_up(float(table.duration_limit_s[row]) / DAY, 2),
+            "duration_days": round_up(float(table.duration_limit_s[row]) / DAY, 4),
         },
     }
 

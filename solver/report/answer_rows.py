@@ -20,7 +20,7 @@ from solver.report.figures import (
     where_text,
 )
 from solver.report.plan_rows import plan_sections
-from solver.report.purchase_rows import headline_id, purchase_text
+from solver.report.purchase_rows import cost_text, headline_id, purchase_text
 from solver.units import format_duration_s, format_mwh, format_tonnes, format_usd
 
 __all__ = ["headline", "known_text", "message_section", "page", "proof_section"]
@@ -64,7 +64,7 @@ def headline(result: PlanResult) -> str:
         headline_id(plan.purchase),
         what=rented_text(plan),
         where=where_text(plan.provider, plan.region),
-        cost=format_usd(plan.cost_usd),
+        cost=cost_text(plan),
         duration=duration_text(plan.duration_days),
     )
     return f"{decision} – {known_text(result)}"

@@ -11,6 +11,7 @@ from solver.units import MONTH_HOURS, format_usd
 
 __all__ = [
     "buying_section",
+    "cost_text",
     "headline_id",
     "lost_rows",
     "mix_rows",
@@ -38,6 +39,15 @@ def headline_id(purchase: str) -> str:
     return {"owned": "headline.use", "bought": "headline.buy"}.get(
         purchase, "headline.rent"
     )
+
+
+def cost_text(plan: Plan) -> str:
+    """Return what a plan is charged, and what is paid up front if it buys nodes."""
+    cost = format_usd(plan.cost_usd)
+    if plan.purchase_plan is None:
+        return cost
+    outlay = format_usd(plan.purchase_plan["outlay_usd"])
+    return sentence("headline.up-front", cost=cost, outlay=outlay)
 
 
 def price_text(plan: Plan) -> str:

@@ -39,7 +39,10 @@ def test_a_deadline_too_soon_names_the_soonest() -> None:
     explanation = refused(constraints={"deadline": "4.1 hours"})
     assert explanation.kind == "constraints"
     assert "deadline" in explanation.conflict
-    needed = relaxation(explanation, "deadline")["needed_value"]
+    assert "With all else as it is, the soonest is" in explanation.summary
+    told = relaxation(explanation, "deadline")
+    needed = told["needed_value"]
+    assert told["opens"]["duration_days"] <= needed
     assert feasible(constraints={"deadline": f"{needed} days"})
     assert not feasible(constraints={"deadline": f"{needed - 0.1:.1f} days"})
 

@@ -50,6 +50,12 @@ def test_the_least_deadline_is_the_least() -> None:
         assert has_chain(replace(scenario, constraints=user)) == possible
 
 
+def test_what_a_deadline_opens_keeps_it() -> None:
+    """Tests that the finish told is no later than the deadline told beside it."""
+    told = relaxed(explained(phased(constraints={"deadline": "2 hours"})), "deadline")
+    assert told["opens"]["duration_days"] <= told["needed_value"]
+
+
 def test_the_least_budget_is_the_least() -> None:
     """Tests the budget told: it buys a chain, a dollar less does not."""
     scenario = phased(constraints={"budget": 30})

@@ -13,6 +13,7 @@ from solver.messages import MESSAGES
 from solver.options import Option
 from solver.plan import Plan, PlanResult
 from solver.planning.single_job import plan_job
+from solver.report.answer_rows import headline
 from solver.setting import setting_of
 from solver.verify import verify
 from tests.planning.jobs import A100, H100, catalog, job
@@ -409,3 +410,18 @@ def test_a_run_that_never_ends_is_refused_and_explained() -> None:
     for name in ("purchase", "gpus"):
         again = job([offer], constraints=kinds, overrides=(told[name],), **keys)
         assert plan_job(again, catalog(), alternatives=0).status == "optimal"
+
+
+def test_an_outlay_is_told_beside_the_charge() -> None:
+    """Tests the headline, and the warning only where the outlay passes a budget."""
+    free = solved(HALL, A100, constraints={"purchase": ["bought"]})
+    assert free.plan is not None
+    assert free.plan.purchase_plan is not None
+    outlay = free.plan.purchase_plan["outlay_usd"]
+    assert f" charged, ${outlay:,.0f} up front, " in headline(free)
+    assert outlay > free.plan.cost_usd
+    for budget, warned in ((outlay - 1, True), (outlay + 1, False)):
+        limits = {"purchase": ["bought"], "budget": budget}
+        told = {w.id for w in planned(HALL, A100, constraints=limits).warnings}
+        assert ("warning.outlay" in told) == warned
+    assert "up front" not in headline(solved(A100))

@@ -8,6 +8,8 @@ import pytest
 
 from solver.plan import Alternative, PlanResult
 from solver.planning.single_job import plan_job
+from solver.report.answer_rows import page
+from solver.report.as_table import render
 from tests.planning.jobs import A100, H100, catalog, job
 
 MANY: list[dict[str, Any]] = [
@@ -112,6 +114,7 @@ def test_a_better_batch_is_told() -> None:
     result = answer([one], workload={"global_batch_size": 57})
     assert result.plan is not None
     assert result.plan.layout.global_batch_size == 57
+    assert "other batch, not as asked" in render(page(result), width=120)
     other = others(result)["batch"]
     batch = other.plan.layout.global_batch_size
     assert 50 <= batch <= 64

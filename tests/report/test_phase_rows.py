@@ -52,5 +52,5 @@ def test_no_plan_is_a_page_too() -> None:
     """Tests that the lattices of phases do not get in the way of the explanation."""
     result = plan_phases(phased(constraints={"budget": 30}), catalog())
     text = render(answer_page(result), width=120)
-    assert "The least possible is $" in " ".join(text.split())
+    assert "With all else as it is, the least is $" in " ".join(text.split())
     assert "--set constraints.budget=" in text

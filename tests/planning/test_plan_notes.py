@@ -59,6 +59,14 @@ def own(offer: dict[str, Any], **keys: Any) -> Keys:
     return {"offers": [offer], **keys}
 
 
+BOUGHT: dict[str, Any] = {
+    "usd_per_gpu_hour": None,
+    "buy_usd_per_node": 200_000,
+    "years": 4,
+}
+"""Nodes that are bought, not rented."""
+
+
 CASES: list[tuple[str, Keys, Keys]] = [
     ("stock-assumed", own(UNKNOWN), own(QUIET)),
     ("stock-no-fabric", own(ALONE), own(UNKNOWN)),
@@ -195,6 +203,11 @@ CASES: list[tuple[str, Keys, Keys]] = [
         "egress-unknown",
         own(QUIET, serving={"regions": ["aws/us-east-1"]}),
         own(QUIET, data={"location": "aws/us-east-1"}),
+    ),
+    (
+        "outlay",
+        own({**QUIET, **BOUGHT}, constraints={"budget": 100_000}),
+        own({**QUIET, **BOUGHT}, constraints={"budget": 9_000_000}),
     ),
     ("host-unknown", own({**QUIET, "ram_gb": None}), own(QUIET)),
     # 8 cards of 80 GB: 1.5 times is 960 GB

@@ -65,9 +65,16 @@ def job_of(scenario: Scenario, catalog: Catalog) -> TrainingJob:
         optimizer=optimizer_of(catalog, work.optimizer),
         lora_rank=work.lora_rank if work.method != "full" else 0,
         lora_targets=work.lora_targets,
-        attention_span=scenario.data.mean_document_tokens or 0.0,
+        attention_span=_attention_span(scenario),
         efficiency=work.efficiency,
     )
+
+
+def _attention_span(scenario: Scenario) -> float:
+    """Mean tokens that attention covers; 0: the sequence, with its padding."""
+    if scenario.workload.packing == "padded":
+        return 0.0
+    return scenario.data.mean_document_tokens or 0.0
 
 
 def steps_of(tokens: float, sequence_length: int, global_batch: Any) -> IntArray:

@@ -2,6 +2,7 @@
 
 from solver.messages.en_accuracy import ACCURACY
 from solver.messages.en_catalog import CATALOG
+from solver.messages.en_data import DATA
 from solver.messages.en_explain import EXPLAIN
 from solver.messages.en_geography import GEOGRAPHY
 from solver.messages.en_import import IMPORTING
@@ -245,19 +246,6 @@ _NOTICES = {
         "Sequences of {sequence_length:,} tokens are longer than the {max_seq:,} "
         "positions of the model."
     ),
-    "notice.tokens.compute-optimal": (
-        "Compute-optimal: {tokens_per_parameter} tokens for each of {parameters:,.0f} "
-        "parameters are {tokens:,.0f} tokens."
-    ),
-    "notice.tokens.samples.full": (
-        "{samples:,.0f} {samples:sample|samples} x {epochs:g} {epochs:epoch|epochs}, "
-        "each taken as a whole sequence of {length:,} tokens, are {tokens:,.0f} "
-        "tokens; if samples are shorter, set data.mean_document_tokens."
-    ),
-    "notice.tokens.samples.packed": (
-        "{samples:,.0f} {samples:sample|samples} x {epochs:g} {epochs:epoch|epochs} of "
-        "{length:,.0f} tokens on average, packed, are {tokens:,.0f} tokens."
-    ),
     "notice.purchase.own": (
         "No purchase kind is stated: on demand, and what the offers of your own are "
         "({kinds})."
@@ -487,6 +475,7 @@ MESSAGES: dict[str, str] = (
     | _WARNINGS
     | _NOTICES
     | ACCURACY
+    | DATA
     | EXPLAIN
     | IMPORTING
     | PURCHASE

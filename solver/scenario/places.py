@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from solver.scenario import lookup
+from solver.scenario.data_schema import DataFileSpec
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import DEFAULT_TRANSFER
-from solver.scenario.schema import DataFileSpec, ServingSpec
+from solver.scenario.schema import ServingSpec
 from solver.yaml_source import DataPath
 
 DATA: DataPath = ("data",)

@@ -34,6 +34,8 @@ class Workload:
     lora_targets: tuple[str, ...] = ()
     efficiency: float = 1.0
     """Speed of a step over that of a well-tuned framework."""
+    packing: Literal["packed", "padded"] = "packed"
+    """Whether documents share sequences, or each sample pays a whole one."""
 
 
 DEFAULT_TRANSFER = 10e9 / 8
@@ -48,7 +50,10 @@ class DataSpec:
     size_is_assumed: bool
     """Derived from tokens x bytes_per_token, not stated."""
     bytes_per_token: float
+    """Bytes read for each token that is computed, padding included."""
     mean_document_tokens: float | None = None
+    useful_share: float | None = 1.0
+    """Part of the computed tokens that is data, not padding; None: not known."""
     location: str | None = None
     storage: str | None = None
     """Id of the tier that it lies in there, where reading has a price."""

@@ -20,15 +20,13 @@ from solver.catalog.schema import (
     PurchaseKind,
     StorageKind,
 )
+from solver.scenario.data_schema import DataFileSpec, Packing, TokensWritten
 from solver.scenario.failures_schema import FailuresSpec
 from solver.scenario.quantities import (
     Bandwidth,
     BatchSequences,
     BatchTokens,
-    Bytes,
-    BytesPerToken,
     Confidence,
-    DocumentTokens,
     Efficiency,
     Epochs,
     Fraction,
@@ -38,7 +36,6 @@ from solver.scenario.quantities import (
     Megawatthours,
     NodeCount,
     PositiveDays,
-    PositiveGbps,
     PositiveSeconds,
     PositiveWhole,
     Rate,
@@ -48,7 +45,6 @@ from solver.scenario.quantities import (
     SequenceTokens,
     Share,
     Text,
-    TokenCount,
     Tonnes,
     Usd,
     Weight,
@@ -162,13 +158,17 @@ class WorkloadSpec(Spec):
     start: Annotated[Start, Spelled] | None = None
     """scratch, or checkpoint for fine-tuning. Default: scratch for full, else
     checkpoint."""
-    tokens: TokenCount | None = None
-    """Tokens to train on, or compute-optimal (20 a parameter, Chinchilla). This or
-    `samples` is needed."""
+    tokens: TokensWritten | None = None
+    """Tokens to train on; or compute-optimal (20 for each parameter that a token
+    passes, Chinchilla); or {text: 2 TB}. This or `samples` is needed."""
     samples: Samples | None = None
     """Samples of the data set, instead of `tokens`."""
     epochs: Epochs | None = None
-    """Passes over the samples. Default: 1."""
+    """Passes over the samples, or the text. Default: 1."""
+    packing: Annotated[Packing, Spelled] | None = None
+    """packed (documents share sequences) or padded (each sample fills a sequence of its
+    own, and the padding is computed too). Default: packed; samples without
+    `data.mean_document_tokens` are taken as whole sequences."""
     sequence_length: SequenceTokens | None = None
     """Tokens a sequence. Default: 4096, or what the model allows if that is less."""
     global_batch_size: (
@@ -196,30 +196,6 @@ class WorkloadSpec(Spec):
     """Share of the predicted speed that your software reaches, 1% to 120%; it divides
     the whole step time. Default: 1, a well-tuned framework. docs/accuracy.md has what
     labs reached."""
-
-
-class DataFileSpec(Spec):
-    """The training data."""
-
-    size: Bytes | None = None
-    """Size of the data set, as `8 TB`; a bare number is GB. Default: tokens of one
-    epoch x `bytes_per_token`."""
-    bytes_per_token: BytesPerToken = 4.0
-    """Bytes read for each token. Default: 4."""
-    mean_document_tokens: DocumentTokens | None = None
-    """Mean length of a document, tokens: what attention covers where kernels mask
-    documents. Default: the whole sequence. With `samples` it
-    is also the tokens of a sample, up to `sequence_length`."""
-    location: Text | None = None
-    """Region that the data lies in: provider/region. Copying it to another region
-    takes time and has a price."""
-    storage: Text | None = None
-    """Tier that it lies in there, as aws-s3-standard-ia, if reading it has a price."""
-    residency: Names = ()
-    """Countries in which the data may lie, and so be trained on: two-letter codes,
-    names, or EU or EEA for all their members. Default: any."""
-    transfer: PositiveGbps | None = None
-    """Rate of a copy between regions, Gb/s. Default: 10 Gb/s, an assumption."""
 
 
 class ServingSpec(Spec):

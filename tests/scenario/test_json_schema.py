@@ -56,6 +56,9 @@ constraints.budget: $250k
 constraints: null
 workload.global_batch_size: {tokens: 4M, tolerance: 5%}
 workload.global_batch_size: 1k
+workload.tokens: {text: 2 TB, bytes_per_token: 4.2}
+workload.tokens: {text: 2 TB}
+workload.packing: Packed
 workload.precision: BF16
 workload.method: Full
 objective: {cost: 1, usd_per_day: 500}
@@ -84,6 +87,8 @@ constraints.purchase: [spot, sport]
 constraints.parallelism.tp: {mni: 1}
 constraints.parallelism.recompute: some
 workload.precision: bf17
+workload.tokens: {txt: 2 TB}
+workload.packing: loose
 workload.lora.target: q
 objective: fastest
 offers: [{name: a}]

@@ -1,0 +1,43 @@
+"""English sentences about the training data: how much of it, and how it is read."""
+
+DATA = {
+    "notice.tokens.compute-optimal": (
+        "Compute-optimal: {tokens_per_parameter} tokens for each of {parameters:,.0f} "
+        "parameters that a token passes are {tokens:,.0f} tokens."
+    ),
+    "notice.tokens.text.stated": (
+        "{gb:,.0f} GB of text at {bytes_per_token:g} bytes a token, read {epochs:g} "
+        "{epochs:time|times}, are {tokens:,.0f} tokens."
+    ),
+    "notice.tokens.text.english": (
+        "{gb:,.0f} GB of text, read {epochs:g} {epochs:time|times}, are taken as "
+        "{tokens:,.0f} tokens: {bytes_per_token:g} bytes a token, English in a "
+        "vocabulary of {vocabulary:,} (arXiv 2407.21783). The same text in another "
+        "language can take up to 15 times the tokens (arXiv 2305.15425): count a "
+        "sample of yours and state bytes_per_token."
+    ),
+    "notice.tokens.padded": (
+        "{data:,.0f} tokens of samples of {mean:,.0f} on average, each padded to "
+        "{length:,}, are {tokens:,.0f} tokens to compute: {useful:.1%} of them are "
+        "data."
+    ),
+    "notice.tokens.samples.full": (
+        "{samples:,.0f} {samples:sample|samples} x {epochs:g} {epochs:epoch|epochs}, "
+        "each taken as a whole sequence of {length:,} tokens, are {tokens:,.0f} "
+        "tokens; if samples are shorter, set data.mean_document_tokens."
+    ),
+    "notice.tokens.samples.packed": (
+        "{samples:,.0f} {samples:sample|samples} x {epochs:g} {epochs:epoch|epochs} of "
+        "{length:,.0f} tokens on average, packed, are {tokens:,.0f} tokens."
+    ),
+    "notice.tokens.samples.padded": (
+        "{samples:,.0f} {samples:sample|samples} x {epochs:g} {epochs:epoch|epochs}, "
+        "each padded to {length:,} tokens, are {tokens:,.0f} tokens to compute: "
+        "{useful:.1%} of them are data."
+    ),
+    "notice.tokens.samples.padded-unknown": (
+        "{samples:,.0f} {samples:sample|samples} x {epochs:g} {epochs:epoch|epochs}, "
+        "each padded to {length:,} tokens, are {tokens:,.0f} tokens to compute; how "
+        "many of them are data is not known without data.mean_document_tokens."
+    ),
+}

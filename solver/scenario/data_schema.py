@@ -1,0 +1,60 @@
+"""The training data as people write it: how much, where it lies, how it is read."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Tag
+
+from solver.scenario.quantities import (
+    Bytes,
+    BytesPerToken,
+    DocumentTokens,
+    PositiveGbps,
+    Text,
+    TextBytesPerToken,
+    TokenCount,
+)
+from solver.scenario.spec import Form, Names, Spec
+
+Packing = Literal["packed", "padded"]
+
+
+class TextSpec(Spec):
+    """Tokens, given by the bytes of the text that they are made of."""
+
+    text: Bytes
+    """Size of the text, UTF-8 and not compressed, as `2 TB`; a bare number is GB."""
+    bytes_per_token: TextBytesPerToken | None = None
+    """Bytes of text for each token, measured with your tokenizer on your text. Default:
+    English by the size of the vocabulary, 3.17 of 32,000 to 3.94 of 128,000."""
+
+
+TokensWritten = Annotated[
+    Annotated[TokenCount, Tag("<value>")] | Annotated[TextSpec, Tag("<mapping>")], Form
+]
+"""A number of tokens, a rule that gives one, or the text that has them."""
+
+
+class DataFileSpec(Spec):
+    """The training data."""
+
+    size: Bytes | None = None
+    """Size of the data set, as `8 TB`; a bare number is GB. Default: tokens of one
+    epoch x `bytes_per_token`."""
+    bytes_per_token: BytesPerToken = 4.0
+    """Bytes read for each token. Default: 4."""
+    mean_document_tokens: DocumentTokens | None = None
+    """Mean length of a document, tokens: what attention covers where kernels mask
+    documents. Default: the whole sequence. With `samples` it
+    is also the tokens of a sample, up to `sequence_length`."""
+    location: Text | None = None
+    """Region that the data lies in: provider/region. Copying it to another region
+    takes time and has a price."""
+    storage: Text | None = None
+    """Tier that it lies in there, as aws-s3-standard-ia, if reading it has a price."""
+    residency: Names = ()
+    """Countries in which the data may lie, and so be trained on: two-letter codes,
+    names, or EU or EEA for all their members. Default: any."""
+    transfer: PositiveGbps | None = None
+    """Rate of a copy between regions, Gb/s. Default: 10 Gb/s, an assumption."""

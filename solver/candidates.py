@@ -18,7 +18,7 @@ from solver.cost import storage_usd
 from solver.energy import carbon_kg
 from solver.geography import Around, around
 from solver.performance.checkpoints import checkpoint_writer_nodes
-from solver.performance.inputs import FloatArray, Hardware, IntArray, Layouts
+from solver.performance.inputs import FloatArray, IntArray, Layouts
 from solver.performance.reliability import Goodput, expected_run
 from solver.performance.spares import replacement_wait
 from solver.performance.storage_io import (
@@ -212,7 +212,9 @@ def _combinations(
     low, high = arrays.min_nodes[pair] - nodes, arrays.max_nodes[pair] - nodes
     ok = (choices.min() <= high) & (choices.max() >= low)
     roomy = rows.host_bytes[row] <= arrays.host_bytes[pair]
-    holds = _capacity_ok(setting, tier[pair], nodes, rows.writer_nodes[row])
+    holds = _capacity_ok(
+        setting, tier[pair], nodes, rows.writer_nodes[row], group.checkpoint_bytes
+    )
     _count(dropped, "host", int((ok & ~roomy).sum()))
     _count(dropped, "storage_capacity", int((ok & roomy & ~holds).sum()))
     ok &= roomy & holds
@@ -224,40 +226,51 @@ def _combinations(
 
 
 def stored_bytes(
-    setting: Setting, tier: IntArray, nodes: IntArray, writers: IntArray
+    setting: Setting,
+    tier: IntArray,
+    nodes: IntArray,
+    writers: IntArray,
+    checkpoint: Any,
 ) -> FloatArray:
-    """Bytes that the tier must hold: a shared tier in all, a local one by node."""
+    """Bytes that the tier must hold: a shared tier in all, a local one by node.
+
+    ``checkpoint`` is the size of one, of which some are kept.
+    """
     data = setting.scenario.data.size_bytes
-    checkpoints = CHECKPOINTS_KEPT * setting.checkpoint_bytes
+    checkpoints = CHECKPOINTS_KEPT * checkpoint
     local = setting.storage.local[tier] > 0
-    return np.where(local, data / nodes + checkpoints / writers, data + checkpoints)
+    each = data / nodes + checkpoints / writers
+    return np.asarray(np.where(local, each, data + checkpoints))
 
 
 def _capacity_ok(
-    setting: Setting, tier: IntArray, nodes: IntArray, writers: IntArray
+    setting: Setting,
+    tier: IntArray,
+    nodes: IntArray,
+    writers: IntArray,
+    checkpoint: float,
 ) -> Any:
-    need = stored_bytes(setting, tier, nodes, writers)
+    need = stored_bytes(setting, tier, nodes, writers, checkpoint)
     return need <= setting.storage.node_capacity[tier]
 
 
 def _rates(
     setting: Setting,
-    hardware: Hardware,
+    group: HardwareClass,
     tier: IntArray,
     nodes: IntArray,
     writers: IntArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Bytes/s that all nodes read, and that the writers write, (n,) each."""
-    tiers = setting.storage
+    tiers, hardware = setting.storage, group.hardware
     per_node = node_read_rate(
         tiers.read_per_node[tier],
         hardware.gpus_per_node,
         hardware.host_bytes_per_s,
         tiers.bounced[tier] == 0,
     )
-    bought = np.maximum(
-        stored_bytes(setting, tier, nodes, writers), tiers.min_bytes[tier]
-    )
+    stored = stored_bytes(setting, tier, nodes, writers, group.checkpoint_bytes)
+    bought = np.maximum(stored, tiers.min_bytes[tier])
     size_limit = bought * tiers.per_byte[tier]
     read = tier_rate(
         nodes,
@@ -312,13 +325,11 @@ def _run(
 ) -> _Run:
     """Training, stalls and evaluation, with failures and checkpoints around them."""
     arrays, layouts = setting.arrays.take(option), rows.layouts
-    read, write = _rates(
-        setting, group.hardware, tier, layouts.nodes, rows.writer_nodes
-    )
+    read, write = _rates(setting, group, tier, layouts.nodes, rows.writer_nodes)
     training = rows.training_s
     stall = data_stall_s(setting.bytes_read, read, training)
     evaluation = training * setting.scenario.overheads.evaluation_fraction
-    size = setting.checkpoint_bytes
+    size = group.checkpoint_bytes
     copies = layouts.nodes / rows.writer_nodes
     rate = layouts.gpus * arrays.gpu_rate + layouts.nodes * arrays.node_rate
     failures = setting.scenario.failures
@@ -338,8 +349,16 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
     arrays, rows, goodput = setting.arrays.take(run.option), run.rows, run.goodput
     beside = around(setting, run.option, run.tier)
     fixed, active = beside.paid_s, goodput.expected_s
+    group = np.full(len(run.option), group_index, dtype=np.int64)
     bill = _Bill(
-        setting, arrays, beside, run.tier, rows.layouts, run.spares, rows.writer_nodes
+        setting,
+        arrays,
+        beside,
+        run.tier,
+        group,
+        rows.layouts,
+        run.spares,
+        rows.writer_nodes,
     )
     nodes, store = bill.nodes(active, rows.sigma), bill.storage(active)
     moved = arrays.egress_usd + arrays.serving_usd
@@ -350,7 +369,7 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
     return CandidateTable(
         option=run.option,
         tier=run.tier,
-        group=np.full(len(run.option), group_index, dtype=np.int64),
+        group=group,
         layouts=rows.layouts,
         spares=run.spares,
         step_time_s=rows.step_time_s,
@@ -419,7 +438,16 @@ def at_quantile(
     active = table.duration_s - beside.all_s
     late = late_s(active, table.failure_variance_s2, table.sigma, z)
     writers = checkpoint_writer_nodes(layouts)
-    bill = _Bill(setting, arrays, beside, table.tier, layouts, table.spares, writers)
+    bill = _Bill(
+        setting,
+        arrays,
+        beside,
+        table.tier,
+        table.group,
+        layouts,
+        table.spares,
+        writers,
+    )
     return beside.all_s + late, bill.of_finish(late)
 
 
@@ -429,6 +457,7 @@ class _Bill:
     arrays: OptionArrays
     beside: Around
     tier: IntArray
+    group: IntArray
     layouts: Layouts
     spares: IntArray
     writer_nodes: IntArray
@@ -451,7 +480,8 @@ class _Bill:
         """
         setting, nodes = self.setting, self.layouts.nodes
         tiers = setting.storage
-        need = stored_bytes(setting, self.tier, nodes, self.writer_nodes)
+        checkpoint = setting.checkpoint_bytes[self.group]
+        need = stored_bytes(setting, self.tier, nodes, self.writer_nodes, checkpoint)
         need = need * np.where(tiers.local[self.tier] > 0, nodes, 1)
         price, least = tiers.usd_per_gb_month[self.tier], tiers.min_bytes[self.tier]
         rent = storage_usd(price, need, least, self.beside.stored_s + active_s)

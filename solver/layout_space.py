@@ -162,15 +162,16 @@ class LatticeStore:
 
 @dataclass
 class LayoutSpace:
-    """Lattices by kind of node, enumerated when first asked for."""
+    """Lattices by kind of node and way to train, enumerated when first asked for."""
 
     shape: TransformerShape
     job: TrainingJob
+    """The first variant: degrees and batches are the same for all."""
     framework: Framework
     constraints: Constraints
     kinds: Mapping[NodeKind, NodeLimits]
     store: LatticeStore = field(default_factory=LatticeStore)
-    lattices: dict[NodeKind, Lattice] = field(default_factory=dict)
+    lattices: dict[tuple[NodeKind, TrainingJob], Lattice] = field(default_factory=dict)
     end: float | None = None
     """Clock (time.monotonic) after which no more layouts are made."""
 
@@ -193,37 +194,36 @@ class LayoutSpace:
             recompute=user.recompute,
         )
 
-    def lattice(self, kind: NodeKind) -> Lattice:
-        """The lattice of ``kind``."""
-        if kind not in self.lattices:
-            self.lattices[kind] = self._shared(kind)
-        return self.lattices[kind]
+    def lattice(self, kind: NodeKind, job: TrainingJob | None = None) -> Lattice:
+        """The lattice of ``kind`` for a variant of the job, by default the first."""
+        key = (kind, self.job if job is None else job)
+        if key not in self.lattices:
+            self.lattices[key] = self._shared(*key)
+        return self.lattices[key]
 
-    def _shared(self, kind: NodeKind) -> Lattice:
-        """The lattice of ``kind`` from another solve, or made and kept for others."""
+    def _shared(self, kind: NodeKind, job: TrainingJob) -> Lattice:
+        """A lattice from another solve, or made and kept for others."""
         user, limits = self.constraints, self.kinds[kind]
         pins = (user.gpus, user.parallelism, user.recompute)
-        made_from = (self.shape, self.job, self.framework, *pins)
+        made_from = (self.shape, job, self.framework, *pins)
         lattice = self.store.find(made_from, kind, limits)
         if lattice is None:
-            lattice = self._enumerate(kind)
+            lattice = self._enumerate(kind, job)
             self.store.keep(made_from, kind, limits, lattice)
         return lattice
 
-    def _enumerate(self, kind: NodeKind) -> Lattice:
+    def _enumerate(self, kind: NodeKind, job: TrainingJob) -> Lattice:
         limits = self.limits(kind)
-        model = (self.shape, self.job, self.framework)
+        model = (self.shape, job, self.framework)
         groups = layout_groups(*model, limits)
         fused = kind[2]
         least = peak_memory(*model, groups, fused_attention=fused).total
         fits = least <= self.kinds[kind].capacity_bytes
-        layouts, memory, dropped = self._expand(kind, groups.take(fits))
+        layouts, memory, dropped = self._expand(kind, job, groups.take(fits))
         return Lattice(
             layouts=layouts,
             memory_bytes=memory,
-            steps=steps_of(
-                self.job.tokens, self.job.sequence_length, layouts.global_batch
-            ),
+            steps=steps_of(job.tokens, job.sequence_length, layouts.global_batch),
             writer_nodes=checkpoint_writer_nodes(layouts),
             host_bytes=host_bytes_needed(*model, layouts),
             groups=groups,
@@ -232,11 +232,11 @@ class LayoutSpace:
         )
 
     def _expand(
-        self, kind: NodeKind, groups: Layouts
+        self, kind: NodeKind, job: TrainingJob, groups: Layouts
     ) -> tuple[Layouts, FloatArray, int]:
         """Layouts of the groups that fit, their memory, and how many do not fit."""
         limits, capacity = self.limits(kind), self.kinds[kind].capacity_bytes
-        model = (self.shape, self.job, self.framework)
+        model = (self.shape, job, self.framework)
         parts: list[Layouts] = []
         memories: list[FloatArray] = []
         dropped = 0

@@ -75,8 +75,8 @@ def moved_bytes(setting: Setting) -> float:
     each, that they adapt.
     """
     if setting.scenario.workload.method == "full":
-        return setting.checkpoint_bytes
-    return setting.checkpoint_bytes + WEIGHT_BYTES * parameter_count(setting.shape)
+        return setting.most_checkpoint_bytes
+    return setting.most_checkpoint_bytes + WEIGHT_BYTES * parameter_count(setting.shape)
 
 
 @dataclass(frozen=True)

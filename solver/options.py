@@ -236,7 +236,9 @@ def _network_allowed(option: Option, scenario: Scenario) -> bool:
 
 
 SET_RULES: Mapping[str, Callable[[Option, Scenario], bool]] = {
-    "precision": lambda o, s: precision_supported(o.gpu, s.workload.precision),
+    "precision": lambda o, s: any(
+        precision_supported(o.gpu, precision) for precision in s.workload.precisions
+    ),
     "regions": lambda o, s: _in(o.offer.region, s.constraints.regions),
     "countries": lambda o, s: _in(o.country, s.constraints.countries),
     "residency": lambda o, s: _in(o.country, s.data.residency),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,8 +52,32 @@ def optimizer_of(catalog: Catalog, optimizer_id: str) -> Optimizer:
     )
 
 
+def jobs_of(scenario: Scenario, catalog: Catalog) -> tuple[TrainingJob, ...]:
+    """All ways to train that ``scenario`` allows, the first named first.
+
+    They share tokens, sequences and batch; `numerics_of` tells them apart.
+    """
+    work = scenario.workload
+    choices = product(work.precisions, work.optimizers)
+    return tuple(
+        _job(scenario, catalog, precision, optimizer)
+        for precision, optimizer in choices
+    )
+
+
 def job_of(scenario: Scenario, catalog: Catalog) -> TrainingJob:
-    """The training job of ``scenario`` in the performance model's terms."""
+    """The way to train that ``scenario`` names first."""
+    return jobs_of(scenario, catalog)[0]
+
+
+def numerics_of(job: TrainingJob) -> dict[str, Any]:
+    """What a plan's layout says of a way to train; it tells a scenario's apart."""
+    return {"precision": job.precision, "optimizer": job.optimizer.name}
+
+
+def _job(
+    scenario: Scenario, catalog: Catalog, precision: str, optimizer: str
+) -> TrainingJob:
     work = scenario.workload
     return TrainingJob(
         sequence_length=work.sequence_length,
@@ -61,8 +86,8 @@ def job_of(scenario: Scenario, catalog: Catalog) -> TrainingJob:
         batch_target=work.batch_target,
         batch_max=work.batch_max,
         method=work.method,
-        precision=work.precision,
-        optimizer=optimizer_of(catalog, work.optimizer),
+        precision=precision,
+        optimizer=optimizer_of(catalog, optimizer),
         lora_rank=work.lora_rank if work.method != "full" else 0,
         lora_targets=work.lora_targets,
         attention_span=_attention_span(scenario),

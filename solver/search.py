@@ -147,7 +147,7 @@ class Search:
 
     def run_class(self, index: int, group: HardwareClass) -> None:
         """Evaluate the layouts of one hardware class that bounds let through."""
-        lattice = self.setting.space.lattice(group.node_kind)
+        lattice = self.setting.space.lattice(group.node_kind, group.job)
         here = lattice.layouts.nodes <= group.max_nodes
         fits = here & (lattice.memory_bytes <= group.capacity_bytes)
         fitting = int(fits.sum())
@@ -179,7 +179,7 @@ class Search:
     def least(self, group: HardwareClass, lattice: Lattice) -> tuple[Spent, BoolArray]:
         """What each layout spends at least, and whether it can keep the limits."""
         setting, layouts = self.setting, lattice.layouts
-        model = (setting.shape, setting.job, setting.framework, group.hardware)
+        model = (setting.shape, group.job, setting.framework, group.hardware)
         step = lattice.times(
             ("lower bound", group.key),
             slice(None),
@@ -236,7 +236,7 @@ class Search:
         group = setting.classes[index]
         layouts = lattice.layouts.take(rows)
         self.stats.evaluated += len(rows)
-        model = (setting.shape, setting.job, setting.framework, group.hardware)
+        model = (setting.shape, group.job, setting.framework, group.hardware)
         seconds = lattice.times(
             ("step", group.key), rows, lambda some: step_time(*model, some).total
         )
@@ -341,14 +341,14 @@ def ideal_bounds(setting: Setting, group: HardwareClass) -> tuple[float, float]:
     All model FLOPs at the best sustained rate of the GPU, on all its nodes at once; a
     term is paid for one node at least. Of a mix all nodes cost what the cheaper do.
     """
-    flops = model_flops_per_token(setting.shape, setting.job) * setting.job.tokens
+    flops = model_flops_per_token(setting.shape, group.job) * group.job.tokens
     hardware = group.hardware
     rate = max(
         hardware.peak_precision * hardware.gemm_efficiency,
         hardware.peak_16bit * hardware.gemm_efficiency_16bit,
         hardware.peak_16bit * hardware.attention_efficiency,
     )
-    gpu_s = flops / (rate * float(attained(setting.job, hardware))) * ROUNDING
+    gpu_s = flops / (rate * float(attained(group.job, hardware))) * ROUNDING
     gpus_per_node = group.node_kind[0]
     arrays = setting.arrays.take(group.options)
     node_s = gpu_s / gpus_per_node

@@ -22,7 +22,7 @@ from solver.catalog.supply import (
 )
 from solver.cost import UNIT_S
 from solver.geography import data_usd, serving_s, serving_usd, transfer_s
-from solver.hardware import hardware_of
+from solver.hardware import hardware_of, precision_supported
 from solver.layout_space import LatticeStore, LayoutSpace, NodeKind, NodeLimits
 from solver.mixes import with_mixes
 from solver.options import (
@@ -41,7 +41,7 @@ from solver.performance.inputs import (
     TrainingJob,
     TransformerShape,
 )
-from solver.physics_inputs import framework_of, job_of, shape_of
+from solver.physics_inputs import framework_of, jobs_of, shape_of
 from solver.spread import Spread, run_mfu, spread_of
 from solver.tariffs import Tariffs
 from solver.units import GB, GIB
@@ -134,7 +134,7 @@ class StorageArrays:
 
 @dataclass(frozen=True)
 class HardwareClass:
-    """Options whose nodes are the same to the physics."""
+    """Options whose nodes are the same to the physics, under one way to train."""
 
     key: HardwareKey
     hardware: Hardware
@@ -144,6 +144,10 @@ class HardwareClass:
     max_nodes: int
     capacity_bytes: float
     """Allowed memory of the card: usable, less the headroom."""
+    job: TrainingJob
+    """The variant of the training that runs on it."""
+    checkpoint_bytes: float
+    """Bytes of one checkpoint of that variant."""
     spread: Spread
     """Of measured over predicted step times."""
     spread_factor: float
@@ -160,6 +164,8 @@ class Setting:
     job: TrainingJob
     framework: Framework
     option_set: OptionSet
+    others: tuple[TrainingJob, ...] = ()
+    """More ways to train that the user allows, beside ``job``: its variants."""
     store: LatticeStore = field(default_factory=LatticeStore, compare=False)
     """Lattices and step times, shared with settings made from this one."""
 
@@ -167,6 +173,11 @@ class Setting:
     def options(self) -> tuple[Option, ...]:
         """Usable offers in canonical order."""
         return self.option_set.options
+
+    @property
+    def jobs(self) -> tuple[TrainingJob, ...]:
+        """All ways to train that the user allows; tokens and batch are the same."""
+        return (self.job, *self.others)
 
     @cached_property
     def z(self) -> float:
@@ -192,9 +203,22 @@ class Setting:
         return float(self.catalog.calibration["reliability"]["restart_s"])
 
     @cached_property
-    def checkpoint_bytes(self) -> float:
-        """Bytes of one checkpoint."""
-        return float(checkpoint_bytes(self.shape, self.job, self.framework))
+    def checkpoint_bytes(self) -> FloatArray:
+        """Bytes of one checkpoint of each hardware class, (c,)."""
+        return np.array([group.checkpoint_bytes for group in self.classes])
+
+    @cached_property
+    def least_checkpoint_bytes(self) -> float:
+        """Bytes of one checkpoint of the variant that has the smallest."""
+        return min(self._checkpoint_bytes(job) for job in self.jobs)
+
+    @cached_property
+    def most_checkpoint_bytes(self) -> float:
+        """Bytes of one checkpoint of the variant that has the largest."""
+        return max(self._checkpoint_bytes(job) for job in self.jobs)
+
+    def _checkpoint_bytes(self, job: TrainingJob) -> float:
+        return float(checkpoint_bytes(self.shape, job, self.framework))
 
     @cached_property
     def space(self) -> LayoutSpace:
@@ -217,16 +241,27 @@ class Setting:
 
     @cached_property
     def classes(self) -> tuple[HardwareClass, ...]:
-        """Options grouped by what the physics sees, in canonical order."""
+        """Options grouped by what the physics sees, in canonical order.
+
+        Each way to train has classes of its own on the GPUs that compute in its
+        precision.
+        """
         groups: dict[HardwareKey, list[int]] = {}
         for i, option in enumerate(self.options):
             groups.setdefault(hardware_key(option), []).append(i)
-        return tuple(self._hardware_class(k, groups[k]) for k in sorted(groups))
+        return tuple(
+            self._hardware_class(key, groups[key], job)
+            for job in self.jobs
+            for key in sorted(groups)
+            if precision_supported(self.options[groups[key][0]].gpu, job.precision)
+        )
 
-    def _hardware_class(self, key: HardwareKey, rows: list[int]) -> HardwareClass:
+    def _hardware_class(
+        self, key: HardwareKey, rows: list[int], job: TrainingJob
+    ) -> HardwareClass:
         first = self.options[rows[0]]
         headroom = self.scenario.constraints.memory_headroom
-        hardware = hardware_of(self.catalog, first.server, self.job.precision)
+        hardware = hardware_of(self.catalog, first.server, job.precision)
         spread = spread_of(
             first.gpu,
             self.framework.name,
@@ -240,6 +275,8 @@ class Setting:
             options=np.array(rows, dtype=np.int64),
             max_nodes=max(self.options[i].max_nodes for i in rows),
             capacity_bytes=first.gpu.usable_memory_gib * GIB * (1.0 - headroom),
+            job=job,
+            checkpoint_bytes=self._checkpoint_bytes(job),
             spread=spread,
             spread_factor=spread.least_factor(self.z),
         )
@@ -248,7 +285,7 @@ class Setting:
         self, group: HardwareClass, gpus: IntArray, training_s: FloatArray
     ) -> FloatArray:
         """Relative spread of measured over predicted step times, (n,)."""
-        used = run_mfu(self.shape, self.job, group.hardware, gpus, training_s)
+        used = run_mfu(self.shape, group.job, group.hardware, gpus, training_s)
         return group.spread.at(used)
 
     @cached_property
@@ -424,11 +461,13 @@ def setting_of(
     ``store`` holds lattices and step times of other settings to be shared.
     """
     supply = merged_catalog(catalog, scenario.supply)
+    job, *others = jobs_of(scenario, supply)
     return Setting(
         scenario=scenario,
         catalog=supply,
         shape=shape_of(scenario.architecture),
-        job=job_of(scenario, supply),
+        job=job,
+        others=tuple(others),
         framework=framework_of(supply, scenario.workload.framework),
         option_set=with_mixes(gather_options(scenario, supply), scenario),
         store=LatticeStore() if store is None else store,

@@ -20,12 +20,12 @@ def toy(*offers: dict[str, Any], **keys: Any) -> Setting:
 def rows_of(setting: Setting, index: int = 0) -> Rows:
     """All layouts of a hardware class that fit its memory and nodes, timed."""
     group = setting.classes[index]
-    lattice = setting.space.lattice(group.node_kind)
+    lattice = setting.space.lattice(group.node_kind, group.job)
     fits = lattice.memory_bytes <= group.capacity_bytes
     rows = np.flatnonzero(fits & (lattice.layouts.nodes <= group.max_nodes))
     layouts = lattice.layouts.take(rows)
     seconds = step_time(
-        setting.shape, setting.job, setting.framework, group.hardware, layouts
+        setting.shape, group.job, setting.framework, group.hardware, layouts
     ).total
     steps = lattice.steps[rows]
     found = Rows(

@@ -105,7 +105,7 @@ def daly(
 
 def test_the_checkpoint_is_14_bytes_a_parameter() -> None:
     """Tests the size of what is saved against the parameters counted by hand."""
-    assert toy(A100).checkpoint_bytes == CHECKPOINT == 3_472_193_536
+    assert toy(A100).checkpoint_bytes == [CHECKPOINT] == [3_472_193_536]
 
 
 @pytest.mark.parametrize("tier", [SHARED, LOCAL])
@@ -233,7 +233,8 @@ def test_what_tiers_hold_by_hand() -> None:
     setting = toy(stored(LOCAL, SHARED), data={"size": "1 TB"})
     local = [t.kind for t in setting.tiers].index("local_nvme")
     tier = np.array([local, local, 1 - local])
-    need = stored_bytes(setting, tier, np.array([1, 4, 4]), np.array([1, 2, 2]))
+    nodes, writers = np.array([1, 4, 4]), np.array([1, 2, 2])
+    need = stored_bytes(setting, tier, nodes, writers, CHECKPOINT)
     assert need == pytest.approx(
         [1e12 + 2 * CHECKPOINT, 0.25e12 + CHECKPOINT, 1e12 + 2 * CHECKPOINT]
     )

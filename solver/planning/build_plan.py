@@ -15,10 +15,11 @@ from solver.candidates import CandidateTable, at_quantile
 from solver.energy import grid_of, offer_power_kw, offer_pue
 from solver.geography import around
 from solver.performance.efficiency import attained
-from solver.performance.inputs import RECOMPUTE, Hardware, Layouts
+from solver.performance.inputs import RECOMPUTE, Hardware, Layouts, TrainingJob
 from solver.performance.memory import peak_memory
 from solver.performance.stages import layers_per_stage, layers_per_stage_by_cost
 from solver.performance.step_time import mfu, step_time
+from solver.physics_inputs import numerics_of
 from solver.plan import LayoutPlan, Plan
 from solver.planning.node_parts import (
     cost_parts,
@@ -40,7 +41,8 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
     option = setting.options[int(one.option[0])]
     tier = setting.tiers[int(one.tier[0])]
     group = setting.classes[int(one.group[0])]
-    model = (setting.shape, setting.job, setting.framework)
+    job = group.job
+    model = (setting.shape, job, setting.framework)
     parts = step_time(*model, group.hardware, one.layouts)
     server, bill = option.server, node_parts(setting, one)
     powered = option.parts[0].offer  # a mix draws what its base is stated to
@@ -62,14 +64,14 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         network=server.network,
         storage=tier.id,
         framework=setting.framework.name,
-        layout=layout_plan(setting, one.layouts),
+        layout=layout_plan(setting, job, one.layouts),
         step_time_s=step_s,
         step_time_parts_s={k: float(v[0]) for k, v in parts.parts().items()},
         steps=int(one.steps[0]),
         mfu=float(
             mfu(
                 setting.shape,
-                setting.job,
+                job,
                 group.hardware,
                 one.layouts,
                 one.step_time_s,
@@ -77,7 +79,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         ),
         tokens_per_s=float(one.tokens_per_s[0]),
         memory_gib=memory_gib(
-            setting, one.layouts, option.gpu.usable_memory_gib, group.hardware
+            setting, job, one.layouts, option.gpu.usable_memory_gib, group.hardware
         ),
         training_days=float(one.training_s[0] / DAY),
         duration_days=float(one.duration_s[0] / DAY),
@@ -87,13 +89,13 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         ),
         cost_usd=float(one.cost_usd[0]),
         cost_parts_usd=cost_parts(bill, one),
-        checkpoint_gb=setting.checkpoint_bytes / GB,
+        checkpoint_gb=group.checkpoint_bytes / GB,
         usd_per_gpu_hour=mean_usd_per_node_hour(bill) / server.gpus_per_node,
         duration_parts_days=_duration_parts(setting, one),
         checkpoint_interval_s=_interval_s(one),
         stock_nodes=option.stock_nodes,
         stock_known=option.stock_known,
-        host=_host(setting, option, one.layouts),
+        host=_host(setting, job, option, one.layouts),
         provenance=provenance_of(setting, option, tier),
         warnings=plan_warnings(setting, option, tier, one),
         billing_unit=option.offer.billing_unit,
@@ -108,7 +110,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         cost_p90_usd=float(late_usd[0]),
         step_time_p10_s=step_s / error,
         step_time_p90_s=step_s * error,
-        efficiency=float(attained(setting.job, group.hardware)),
+        efficiency=float(attained(job, group.hardware)),
         quota_nodes=option.quota_nodes,
         spare_nodes=int(one.spares[0]),
         goodput=_goodput(setting, one),
@@ -146,8 +148,8 @@ def _interval_s(one: CandidateTable) -> float | None:
     return interval if interval < work else None
 
 
-def layout_plan(setting: Setting, layouts: Layouts) -> LayoutPlan:
-    """The first of ``layouts`` as a plan shows it."""
+def layout_plan(setting: Setting, job: TrainingJob, layouts: Layouts) -> LayoutPlan:
+    """The first of ``layouts`` as a plan shows it, run as ``job`` says."""
     row = layouts.row(0)
     if setting.framework.stages_by_cost:
         stages = layers_per_stage_by_cost(setting.shape, row["pp"])
@@ -170,18 +172,21 @@ def layout_plan(setting: Setting, layouts: Layouts) -> LayoutPlan:
         shard_degree=row["shard_degree"],
         sequence_parallel=bool(row["sequence_parallel"]),
         recompute=RECOMPUTE[row["recompute"]],
-        precision=setting.job.precision,
-        optimizer=setting.scenario.workload.optimizer,
+        **numerics_of(job),
     )
 
 
 def memory_gib(
-    setting: Setting, layouts: Layouts, capacity: float, hardware: Hardware
+    setting: Setting,
+    job: TrainingJob,
+    layouts: Layouts,
+    capacity: float,
+    hardware: Hardware,
 ) -> dict[str, float]:
     """Peak memory by part of the first of ``layouts``, GiB."""
     memory = peak_memory(
         setting.shape,
-        setting.job,
+        job,
         setting.framework,
         layouts,
         fused_attention=bool(hardware.fused_attention),
@@ -212,11 +217,13 @@ def _duration_parts(setting: Setting, one: CandidateTable) -> dict[str, float]:
     return {name: float(value / DAY) for name, value in seconds.items()}
 
 
-def _host(setting: Setting, option: Any, layouts: Layouts) -> dict[str, float | None]:
+def _host(
+    setting: Setting, job: TrainingJob, option: Any, layouts: Layouts
+) -> dict[str, float | None]:
     from solver.performance.checkpoints import host_bytes_needed
 
     server = option.server
-    need = host_bytes_needed(setting.shape, setting.job, setting.framework, layouts)
+    need = host_bytes_needed(setting.shape, job, setting.framework, layouts)
     return {
         "vcpus": server.vcpus,
         "ram_gb": server.ram_gb,

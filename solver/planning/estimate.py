@@ -18,7 +18,7 @@ from solver.errors import InputError, Issue, IssueLog, nearest
 from solver.hardware import hardware_of, precision_supported
 from solver.layout_space import Lattice, LayoutSpace, NodeLimits
 from solver.performance.efficiency import attained
-from solver.performance.inputs import RECOMPUTE, Hardware
+from solver.performance.inputs import RECOMPUTE, Hardware, TrainingJob
 from solver.performance.parallelism import explain_divisibility
 from solver.performance.step_time import mfu, step_time
 from solver.plan import LayoutPlan, Message
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from solver.catalog.schema import Server
     from solver.scenario.scenario import Scenario
 
+VERDICTS = ("fits", "tight", "impossible")
 Verdict = Literal["fits", "tight", "impossible"]
 
 DEGREES = ("tp", "pp", "cp", "ep", "dp", "virtual_stages", "micro_batch", "zero_stage")
@@ -117,10 +118,36 @@ def estimate(scenario: Scenario, catalog: Catalog, pins: EstimatePins) -> Estima
     server = _server(setting, pins)
     nodes = _nodes(setting, pins, server)
     setting = _with_pins(setting, pins)
+    variants = [
+        _of_variant(replace(setting, job=job, others=()), server, nodes, pins)
+        for job in _runnable(setting, server)
+    ]
+    return min(variants, key=_rank)
+
+
+def _of_variant(
+    setting: Setting, server: Server, nodes: int, pins: EstimatePins
+) -> Estimate:
+    """The estimate of one way to train."""
     hardware = _hardware(setting, server, nodes)
     lattice = _lattice(setting, server, hardware, nodes, pins)
     row = _choose(setting, hardware, lattice, server)
     return _answer(setting, hardware, lattice, row, server)
+
+
+def _runnable(setting: Setting, server: Server) -> tuple[TrainingJob, ...]:
+    """The ways to train that the GPU computes in; the first where there are none."""
+    gpu = setting.catalog.gpus[server.gpu]
+    found = [j for j in setting.jobs if precision_supported(gpu, j.precision)]
+    return tuple(found) or setting.jobs[:1]
+
+
+def _rank(estimate: Estimate) -> tuple[int, float]:
+    """Order of estimates: those that fit by their time, others by their need."""
+    place = VERDICTS.index(estimate.verdict)
+    impossible = estimate.verdict == VERDICTS[-1]
+    need = estimate.memory_gib["total"]
+    return place, need if impossible else estimate.training_days
 
 
 def _flag(pin: str) -> str:
@@ -372,11 +399,12 @@ def _answer(
     seconds = step_time(setting.shape, setting.job, setting.framework, hardware, one)
     step_s = float(seconds.total[0])
     gpu = setting.catalog.gpus[server.gpu]
-    memory = memory_gib(setting, one, gpu.usable_memory_gib, hardware)
-    used = float(mfu(setting.shape, setting.job, hardware, one, seconds.total)[0])
-    tokens = int(one.global_batch[0]) * setting.job.sequence_length
+    job = setting.job
+    memory = memory_gib(setting, job, one, gpu.usable_memory_gib, hardware)
+    used = float(mfu(setting.shape, job, hardware, one, seconds.total)[0])
+    tokens = int(one.global_batch[0]) * job.sequence_length
     training_s = step_s * int(lattice.steps[row])
-    made = PredictedSteps(setting, gpu, hardware, int(one.gpus[0]), training_s)
+    made = PredictedSteps(setting, job, gpu, hardware, int(one.gpus[0]), training_s)
     return Estimate(
         gpu=gpu.id,
         server=server.id,
@@ -384,7 +412,7 @@ def _answer(
         gpus=int(one.gpus[0]),
         network=server.network if one.nodes[0] > 1 else None,
         framework=setting.framework.name,
-        layout=layout_plan(setting, one),
+        layout=layout_plan(setting, job, one),
         memory_gib=memory,
         verdict=_verdict(setting, memory),
         step_time_s=step_s,
@@ -394,7 +422,7 @@ def _answer(
         training_days=training_s / DAY,
         step_time_p10_s=step_s / made.late_factor,
         step_time_p90_s=step_s * made.late_factor,
-        efficiency=float(attained(setting.job, hardware)),
+        efficiency=float(attained(job, hardware)),
         notes=_notes(setting, len(lattice), made),
     )
 

@@ -372,7 +372,7 @@ def _host(setting: Setting) -> dict[str, float]:
     space = setting.space
     needs = [
         float(lattice.host_bytes[within].min())
-        for kind, lattice in space.lattices.items()
+        for (kind, _), lattice in space.lattices.items()
         if (within := lattice.layouts.nodes <= space.kinds[kind].max_nodes).any()
     ]
     return {
@@ -382,7 +382,7 @@ def _host(setting: Setting) -> dict[str, float]:
 
 
 def _capacity(setting: Setting) -> dict[str, float]:
-    need = setting.scenario.data.size_bytes + 2 * setting.checkpoint_bytes
+    need = setting.scenario.data.size_bytes + 2 * setting.least_checkpoint_bytes
     return {"need": need / GB}
 
 
@@ -390,7 +390,7 @@ def _goodput(setting: Setting) -> dict[str, float]:
     """Hours between two failures of the steadiest run that is allowed."""
     rates = []
     for group in setting.classes:
-        lattice = setting.space.lattice(group.node_kind)
+        lattice = setting.space.lattice(group.node_kind, group.job)
         arrays = setting.arrays.take(group.options)
         fits = lattice.memory_bytes <= group.capacity_bytes
         fewest = int(lattice.layouts.nodes[fits].min(initial=group.max_nodes))

@@ -66,7 +66,7 @@ def nearest_memory_miss(setting: Setting) -> MemoryMiss | None:
     """
     best: tuple[float, int, Layouts] | None = None
     for index, group in enumerate(setting.classes):
-        lattice = setting.space.lattice(group.node_kind)
+        lattice = setting.space.lattice(group.node_kind, group.job)
         bounds = lattice.group_memory_bytes
         if best is not None and (bounds / group.capacity_bytes >= best[0]).all():
             continue
@@ -96,7 +96,7 @@ def _leanest(
     ``bounds`` are those of the memory of each group's layouts from below: groups are
     taken in their order until one passes the least need found.
     """
-    model = (setting.shape, setting.job, setting.framework)
+    model = (setting.shape, group.job, setting.framework)
     fused = bool(group.hardware.fused_attention)
     order = np.argsort(bounds, kind="stable")
     order = order[groups.nodes[order] <= group.max_nodes]
@@ -123,7 +123,7 @@ def _leanest(
 
 def _miss(setting: Setting, group: HardwareClass, one: Layouts) -> MemoryMiss:
     gpu = setting.options[int(group.options[0])].gpu
-    parts = memory_gib(setting, one, gpu.usable_memory_gib, group.hardware)
+    parts = memory_gib(setting, group.job, one, gpu.usable_memory_gib, group.hardware)
     return MemoryMiss(
         gpu=gpu.id,
         nodes=int(one.nodes[0]),
@@ -162,7 +162,8 @@ def levers(setting: Setting, miss: MemoryMiss) -> Iterator[dict[str, Any]]:
 def _least_need_gib(
     setting: Setting, limits: LatticeLimits, group: HardwareClass
 ) -> float | None:
-    model = (setting.shape, setting.job, setting.framework)
+    group = replace(group, job=setting.job)
+    model = (setting.shape, group.job, setting.framework)
     groups = layout_groups(*model, limits)
     fused = bool(group.hardware.fused_attention)
     bounds = peak_memory(*model, groups, fused_attention=fused).total
@@ -180,21 +181,25 @@ def _changes(setting: Setting) -> Iterator[tuple[str, str, str, Setting]]:
     """Each lever: name, what it is now, what it would be, the setting with it."""
     work, catalog = setting.scenario.workload, setting.catalog
     for optimizer in ("adamw-8bit", "paged-adamw-8bit"):
-        if optimizer != work.optimizer and _runs(catalog, work.framework, optimizer):
+        if optimizer not in work.optimizers and _runs(
+            catalog, work.framework, optimizer
+        ):
             job = replace(setting.job, optimizer=optimizer_of(catalog, optimizer))
-            yield "optimizer", work.optimizer, optimizer, replace(setting, job=job)
+            other = replace(setting, job=job, others=())
+            yield "optimizer", work.optimizer, optimizer, other
     for framework, entry in sorted(catalog.frameworks.items()):
         able = work.method in entry.methods and _runs(
             catalog, framework, work.optimizer
         )
         if framework != work.framework and able:
-            other = replace(setting, framework=framework_of(catalog, framework))
+            traits = framework_of(catalog, framework)
+            other = replace(setting, framework=traits, others=())
             yield "framework", work.framework, framework, other
     adapters = framework_of(catalog, "hf-trainer")
     for method in ("lora", "qlora"):
         if work.method == "full" or (work.method, method) == ("lora", "qlora"):
             job = replace(setting.job, method=method, lora_rank=work.lora_rank or 16)
-            other = replace(setting, job=job, framework=adapters)
+            other = replace(setting, job=job, others=(), framework=adapters)
             yield "method", work.method, method, other
     if work.sequence_length > 1024:
         shorter = work.sequence_length // 2
@@ -203,5 +208,5 @@ def _changes(setting: Setting) -> Iterator[tuple[str, str, str, Setting]]:
             "sequence_length",
             str(work.sequence_length),
             str(shorter),
-            replace(setting, job=job),
+            replace(setting, job=job, others=()),
         )

@@ -98,7 +98,7 @@ def phase_plans(chosen: Chosen) -> tuple[Plan, ...]:
 def _alone(setting: Setting, pool: PhaseRows, row: int) -> CandidateTable:
     """One row of a pool with set-up, units, terms and waits of its own."""
     one = pool.table.take(np.array([row]))
-    model = (setting.shape, setting.job, setting.framework)
+    model = (setting.shape, setting.classes[int(one.group[0])].job, setting.framework)
     rows = Rows(
         one.layouts,
         one.step_time_s,

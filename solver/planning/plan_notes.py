@@ -198,7 +198,9 @@ def _egress_dates(setting: Setting, region: str) -> list[str]:
 def _physics(setting: Setting, option: Option, one: CandidateTable) -> list[Message]:
     group = setting.classes[int(one.group[0])]
     gpus, training_s = int(one.layouts.gpus[0]), float(one.training_s[0])
-    made = PredictedSteps(setting, option.gpu, group.hardware, gpus, training_s)
+    made = PredictedSteps(
+        setting, group.job, option.gpu, group.hardware, gpus, training_s
+    )
     found = made.notes()
     tier = setting.catalog.intra_node.get(option.server.intra_node)
     if pcie_rate_is_assumed(option.server, tier):

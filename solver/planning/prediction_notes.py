@@ -25,7 +25,7 @@ from solver.spread import (
 
 if TYPE_CHECKING:
     from solver.catalog.schema import Gpu
-    from solver.performance.inputs import Hardware
+    from solver.performance.inputs import Hardware, TrainingJob
     from solver.setting import Setting
 
 __all__ = ["PredictedSteps"]
@@ -36,6 +36,7 @@ class PredictedSteps:
     """The steps of one layout on so many GPUs."""
 
     setting: Setting
+    job: TrainingJob
     gpu: Gpu
     hardware: Hardware
     gpus: int
@@ -45,7 +46,7 @@ class PredictedSteps:
     def mfu(self) -> float:
         """MFU at the speed of a well-tuned framework."""
         setting = self.setting
-        model = (setting.shape, setting.job, self.hardware)
+        model = (setting.shape, self.job, self.hardware)
         return float(run_mfu(*model, self.gpus, self.training_s))
 
     @property
@@ -65,8 +66,8 @@ class PredictedSteps:
         return [*self._efficiency(), *self._launches(), *self._range()]
 
     def _efficiency(self) -> list[Message]:
-        asked = self.setting.job.efficiency
-        taken = float(attained(self.setting.job, self.hardware))
+        asked = self.job.efficiency
+        taken = float(attained(self.job, self.hardware))
         if asked > taken:
             values = {"asked": _percent(asked), "taken": _percent(taken)}
             return [Message.of("warning.efficiency-held", gpu=self.gpu.id, **values)]
@@ -91,7 +92,7 @@ class PredictedSteps:
             return [Message.of("warning.gpu-unmeasured", **values)]
         found = []
         kind = kind_of(moe=self.setting.shape.is_moe)
-        framework, precision = self.setting.framework.name, self.setting.job.precision
+        framework, precision = self.setting.framework.name, self.job.precision
         if combination(framework, kind, precision) not in measured:
             values = {"framework": framework, "kind": kind, "precision": precision}
             found.append(

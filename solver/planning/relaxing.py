@@ -62,7 +62,9 @@ def without(scenario: Scenario, rule_id: str) -> Scenario:
         return without_carbon(scenario)
     if rule_id == "precision":
         other = usual_precision(scenario)
-        return replace(scenario, workload=replace(scenario.workload, precision=other))
+        return replace(
+            scenario, workload=replace(scenario.workload, precisions=(other,))
+        )
     if rule_id == "residency":
         return replace(scenario, data=replace(scenario.data, residency=None))
     user = _DROP[rule_id](scenario.constraints)
@@ -72,7 +74,7 @@ def without(scenario: Scenario, rule_id: str) -> Scenario:
 
 def usual_precision(scenario: Scenario) -> str:
     """The precision that most GPUs compute in, other than the one asked."""
-    return "fp16" if scenario.workload.precision == "bf16" else "bf16"
+    return "fp16" if "bf16" in scenario.workload.precisions else "bf16"
 
 
 def in_force(setting: Setting) -> tuple[str, ...]:

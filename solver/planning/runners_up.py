@@ -127,7 +127,7 @@ def _other_batch(
     setting: Setting, table: CandidateTable, best: int, plan: Plan
 ) -> list[Alternative]:
     """A nearby global batch on the same offer that does better, if any."""
-    job = setting.job
+    job = setting.classes[int(table.group[best])].job
     if job.batch_min != job.batch_max:
         return []
     option = setting.options[int(table.option[best])]
@@ -148,6 +148,7 @@ def _other_batch(
         setting,
         scenario=scenario,
         job=near,
+        others=(),
         option_set=OptionSet((option,), setting.option_set.total),
     )
     nearby = search(narrow, limits_of(scenario)).table

@@ -110,9 +110,17 @@ def check_framework_method(workload: Workload, reading: Reading) -> None:
 
 
 def check_framework_optimizer(workload: Workload, reading: Reading) -> None:
-    """Log an optimizer that the framework cannot run."""
+    """Log the optimizers that the framework cannot run."""
+    path: DataPath = ("workload", "optimizer")
+    for place, optimizer in reading.items(path, workload.optimizers):
+        _check_optimizer(optimizer, place, workload, reading)
+
+
+def _check_optimizer(
+    optimizer: str, path: DataPath, workload: Workload, reading: Reading
+) -> None:
     catalog = reading.catalog
-    entry = catalog.optimizers.get(workload.optimizer)
+    entry = catalog.optimizers.get(optimizer)
     framework = workload.framework
     if entry is None or framework not in catalog.frameworks:
         return
@@ -130,7 +138,7 @@ def check_framework_optimizer(workload: Workload, reading: Reading) -> None:
     reading.fault(
         "optimizer-unsupported",
         message,
-        ("workload", "optimizer"),
+        path,
         depends_on=[("workload", "framework"), ("workload", "method")],
     )
 

@@ -26,9 +26,10 @@ class Workload:
     batch_min: int
     batch_target: int
     batch_max: int
-    precision: str
-    optimizer: str
-    """Id in the catalog's optimizers."""
+    precisions: tuple[str, ...]
+    """Any of these; what is named first decides where all are equal."""
+    optimizers: tuple[str, ...]
+    """Ids in the catalog's optimizers, any of these."""
     framework: str
     lora_rank: int = 16
     lora_targets: tuple[str, ...] = ()
@@ -36,6 +37,16 @@ class Workload:
     """Speed of a step over that of a well-tuned framework."""
     packing: Literal["packed", "padded"] = "packed"
     """Whether documents share sequences, or each sample pays a whole one."""
+
+    @property
+    def precision(self) -> str:
+        """The precision named first."""
+        return self.precisions[0]
+
+    @property
+    def optimizer(self) -> str:
+        """The optimizer named first."""
+        return self.optimizers[0]
 
 
 DEFAULT_TRANSFER = 10e9 / 8

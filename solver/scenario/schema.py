@@ -182,11 +182,12 @@ class WorkloadSpec(Spec):
     """Sequences a step; or {tokens: 4M}, {sequences: 1024, tolerance: 5%} or
     {min: 900, max: 1200}. Default: 128 sequences; from scratch the power of two
     nearest to 4M tokens, which is 1,024 sequences of 4,096."""
-    precision: Annotated[Precision, Spelled] = "bf16"
-    """bf16, fp16, fp8, mxfp8, nvfp4 or fp32; a GPU that lacks it is not used."""
-    optimizer: Text | None = None
-    """adamw, paged-adamw-8bit ...; the ids of catalog/optimizers.yaml. Default: the
-    framework's."""
+    precision: Annotated[tuple[Annotated[Precision, Spelled], ...], AnyOf] = ()
+    """bf16, fp16, fp8, mxfp8, nvfp4 or fp32, or a list of which the best is taken; a
+    GPU that lacks it is not used. Default: bf16."""
+    optimizer: Names = ()
+    """adamw, paged-adamw-8bit ...; the ids of catalog/optimizers.yaml, or a list of
+    which the best is taken. Default: the framework's."""
     framework: Text | None = None
     """megatron, deepspeed, pytorch-fsdp, torchtitan, nanotron or hf-trainer. Default:
     megatron from scratch, pytorch-fsdp for full fine-tuning, hf-trainer for LoRA."""

@@ -60,8 +60,8 @@ def resolve_workload(
         batch_min=batch.min,
         batch_target=batch.target,
         batch_max=batch.max,
-        precision=spec.precision,
-        optimizer=_optimizer(spec, framework, reading),
+        precisions=tuple(dict.fromkeys(spec.precision)) or ("bf16",),
+        optimizers=_optimizers(spec, framework, reading),
         framework=framework or "",
         lora_rank=spec.lora.rank if spec.lora else 16,
         lora_targets=tuple(dict.fromkeys(spec.lora.targets)) if spec.lora else (),
@@ -119,10 +119,16 @@ def _framework(spec: WorkloadSpec, start: str, reading: Reading) -> str | None:
     return lookup.framework(reading, spec.framework, (*WORKLOAD, "framework"))
 
 
-def _optimizer(spec: WorkloadSpec, framework: str | None, reading: Reading) -> str:
-    """Return the id of the optimizer; by default the framework's."""
+def _optimizers(
+    spec: WorkloadSpec, framework: str | None, reading: Reading
+) -> tuple[str, ...]:
+    """Return the ids of the optimizers allowed; by default the framework's."""
     path = (*WORKLOAD, "optimizer")
-    if spec.optimizer is not None:
-        return lookup.optimizer(reading, spec.optimizer, path) or ""
+    found = tuple(
+        lookup.optimizer(reading, name, place) or ""
+        for place, name in reading.items(path, spec.optimizer)
+    )
+    if found:
+        return tuple(dict.fromkeys(found))
     entry = reading.catalog.frameworks.get(framework or "")
-    return entry.default_optimizer if entry is not None else "adamw"
+    return (entry.default_optimizer if entry is not None else "adamw",)

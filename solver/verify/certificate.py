@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from solver.physics_inputs import numerics_of
 from solver.units import DAY, GB, GIB
 from solver.verify.energy_checks import check_carbon, check_energy
 from solver.verify.evidence import Evidence, gather
@@ -124,10 +125,8 @@ def check_host(evidence: Evidence, known: Figures) -> Iterator[Violation]:
 
 
 def check_precision(evidence: Evidence, _: Figures) -> Iterator[Violation]:
-    """Precision and optimizer are the ones asked for (`gather` asks the GPU)."""
-    work = evidence.scenario.workload
-    wanted = {"precision": work.precision, "optimizer": work.optimizer}
-    yield from facts("precision", wanted, evidence.plan.layout)
+    """Precision and optimizer are among those asked for (`gather` asks the GPU)."""
+    yield from facts("precision", numerics_of(evidence.job), evidence.plan.layout)
 
 
 def check_regions(evidence: Evidence, _: Figures) -> Iterator[Violation]:

@@ -22,7 +22,7 @@ from solver.performance.inputs import (
 )
 from solver.performance.memory import peak_memory
 from solver.performance.step_time import step_time
-from solver.physics_inputs import framework_of, job_of, shape_of
+from solver.physics_inputs import framework_of, jobs_of, numerics_of, shape_of
 from solver.verify.violation import Violation
 
 if TYPE_CHECKING:
@@ -75,8 +75,14 @@ class Evidence:
 
     @cached_property
     def job(self) -> TrainingJob:
-        """The training job."""
-        return job_of(self.scenario, self.catalog)
+        """The way to train that the plan names, of those that the scenario allows."""
+        jobs = jobs_of(self.scenario, self.catalog)
+        return next((job for job in jobs if self._runs(job)), jobs[0])
+
+    def _runs(self, job: TrainingJob) -> bool:
+        """Whether the plan's layout names what tells this way to train apart."""
+        named = numerics_of(job)
+        return all(getattr(self.plan.layout, key) == named[key] for key in named)
 
     @cached_property
     def framework(self) -> Framework:
@@ -86,7 +92,7 @@ class Evidence:
     @cached_property
     def hardware(self) -> Hardware:
         """The node as the physics sees it."""
-        return hardware_of(self.catalog, self.server, self.scenario.workload.precision)
+        return hardware_of(self.catalog, self.server, self.job.precision)
 
     @cached_property
     def layouts(self) -> Layouts:
@@ -226,7 +232,7 @@ def _unfit(evidence: Evidence) -> Iterator[Violation]:
         yield Violation(
             "parallelism", "no such recomputation", RECOMPUTE, plan.layout.recompute
         )
-    precision = evidence.scenario.workload.precision
+    precision = evidence.job.precision
     if not precision_supported(evidence.gpu, precision):
         yield Violation(
             "precision", f"{evidence.gpu.id} lacks it", precision, evidence.gpu.id

@@ -55,14 +55,14 @@ def every_candidate(setting: Setting) -> list[CandidateTable]:
     """All candidates that fit in memory, by hardware class, one layout at a time."""
     tables = []
     for index, group in enumerate(setting.classes):
-        lattice = setting.space.lattice(group.node_kind)
+        lattice = setting.space.lattice(group.node_kind, group.job)
         fits = np.flatnonzero(
             (lattice.memory_bytes <= group.capacity_bytes)
             & (lattice.layouts.nodes <= group.max_nodes)
         )
         seconds = step_time(
             setting.shape,
-            setting.job,
+            group.job,
             setting.framework,
             group.hardware,
             lattice.layouts.take(fits),
@@ -121,16 +121,29 @@ def best_by_brute_force(scenario: Scenario) -> tuple[float, float] | None:
     limits=LIMITS,
     objective=st.sampled_from(["cost", "time"]),
     efficiency=st.sampled_from([0.7, 1, 1.1]),
+    ways=st.fixed_dictionaries(
+        {},
+        optional={
+            "precision": st.sampled_from([["bf16", "fp8"], ["fp8", "bf16"]]),
+            "optimizer": st.sampled_from([["adamw", "sgd"], ["lion", "adamw"]]),
+        },
+    ),
 )
 def test_the_plan_is_the_best_of_the_whole_lattice(
     offers: list[dict[str, Any]],
     limits: dict[str, Any],
     objective: str,
     efficiency: float,
+    ways: dict[str, list[str]],
 ) -> None:
     """Tests optimum for optimum, or that there is none, to the unit of rounding."""
     named = [{"name": f"o{i}", **o} for i, o in enumerate(offers)]
-    work = {"tokens": "1B", "global_batch_size": 48, "efficiency": efficiency}
+    work: dict[str, Any] = {
+        "tokens": "1B",
+        "global_batch_size": 48,
+        "efficiency": efficiency,
+    }
+    work |= ways
     scenario = job(named, limits, work, objective=objective)
     wanted = best_by_brute_force(scenario)
     result = plan_job(scenario, catalog(), alternatives=0)

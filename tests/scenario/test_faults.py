@@ -151,7 +151,7 @@ def test_faults_of_one_item_leave_the_others() -> None:
         ("constraints.gpus.per_node", "4,8", "[4, 8]"),
         ("constraints.parallelism.tp", "4,8", "[4, 8]"),
         ("constraints.parallelism.recompute", "none,full", "[none, full]"),
-        ("workload.precision", "bf16,fp8", "bf16"),
+        ("workload.precision", "bf16,fp8", "[bf16, fp8]"),
         ("model", "llama-2-7b,llama-2-13b", "llama-2-13b"),
     ],
 )

@@ -382,6 +382,14 @@ def gallery_page() -> str:
     return "\n".join(lines)
 
 
+def published_page() -> str:
+    """Return docs/published-tables.md: rules of thumb held against our answers."""
+    sys.path.insert(0, str(ROOT))
+    from tools.published_tables import page
+
+    return page(GENERATED, _table)
+
+
 def readme_page() -> str:
     """Return README.md with its errors and the output of its commands as of today."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -436,6 +444,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/catalog.md": partial(shown_page, "docs/catalog.md"),
     "docs/decisions.md": partial(shown_page, "docs/decisions.md"),
     "docs/cli.md": cli_page,
+    "docs/published-tables.md": published_page,
     "docs/scenario-fields.md": scenario_page,
     "docs/catalog-fields.md": catalog_page,
     "README.md": readme_page,

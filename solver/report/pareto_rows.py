@@ -50,7 +50,7 @@ def pareto_page(frontier: Frontier, width: int, most: int) -> Page:
     """
     if not frontier.points:
         return _none(frontier)
-    shown = thinned(frontier.points, most)
+    shown = thinned(frontier.points, most, frontier.third)
     notes = []
     if len(shown) < len(frontier.points):
         counts = {"shown": len(shown), "points": len(frontier.points)}
@@ -93,21 +93,37 @@ def _headline(frontier: Frontier) -> str:
     )
 
 
-def thinned(points: tuple[Point, ...], most: int) -> tuple[Point, ...]:
+def thinned(
+    points: tuple[Point, ...], most: int, third: Third | None = None
+) -> tuple[Point, ...]:
     """Return at most ``most`` of the points, spread evenly: the ends and the knee too.
 
-    Of three points at least, where there are so many, for these three are always shown.
+    Of three points at least, where there are so many. An end is best in one figure;
+    the knee gives way only where three figures have three ends and no more are shown.
     """
     if len(points) <= most:
         return points
     last = len(points) - 1
     kept = {round(place * last / (most - 1)) for place in range(most)}
-    knee = next((i for i, point in enumerate(points) if point.knee), None)
-    if knee is not None and knee not in kept:
-        inner = kept - {0, last}
-        kept -= {min(inner, key=lambda i: (abs(i - knee), i))}
-        kept |= {knee}
-    return tuple(points[i] for i in sorted(kept))
+    marks = set(_marks(points, third)[:most])
+    while len(kept | marks) > most:
+        spare = kept - marks
+        nearest = min(spare, key=lambda i: (min(abs(i - m) for m in marks - kept), i))
+        kept.remove(nearest)
+    return tuple(points[i] for i in sorted(kept | marks))
+
+
+def _marks(points: tuple[Point, ...], third: Third | None) -> list[int]:
+    """Return the points that are shown in any case, the most wanted first."""
+    places = range(len(points))
+    soonest = min(places, key=lambda i: (points[i].plan.duration_days, -i))
+    marks = [0, soonest if third else places[-1]]
+    if third == "memory_headroom":
+        marks.append(max(places, key=lambda i: points[i].plan.memory_headroom))
+    elif third == "carbon":
+        marks.append(min(places, key=lambda i: points[i].plan.carbon_t or 0.0))
+    marks += [i for i in places if points[i].knee]
+    return list(dict.fromkeys(marks))
 
 
 def _grid(frontier: Frontier, shown: tuple[Point, ...], width: int) -> Grid:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -42,3 +43,33 @@ def test_points_are_spread(most: int) -> None:
     costs = [p.plan.cost_usd for p in thinned(frontier(61, None), most)]
     gaps = [b - a for a, b in pairwise(costs)]
     assert max(gaps) <= 2 * 60 / (most - 1)
+
+
+@pytest.mark.parametrize("third", ["carbon", "memory_headroom"])
+@given(st.integers(4, 60), st.integers(3, 25), st.data())
+def test_all_three_ends_are_kept(
+    third: Any, count: int, most: int, data: st.DataObject
+) -> None:
+    """Tests that the best in cost, in time and in the third figure are all shown."""
+    numbers = st.permutations(range(1, count + 1))
+    days, thirds = data.draw(numbers), data.draw(numbers)
+    knee = data.draw(st.integers(0, count - 1))
+    points = tuple(
+        replace(
+            point,
+            plan=replace(
+                point.plan,
+                duration_days=float(days[i]),
+                carbon_t=float(thirds[i]),
+                memory_gib={**PLAN.memory_gib, "total": float(thirds[i])},
+            ),
+        )
+        for i, point in enumerate(frontier(count, knee))
+    )
+    shown = thinned(points, most, third)
+    assert len(shown) == min(count, most)
+    best = {0, days.index(1), thirds.index(1)}
+    assert all(points[i] in shown for i in best)
+    assert most < 4 or points[knee] in shown
+    costs = [point.plan.cost_usd for point in shown]
+    assert costs == sorted(set(costs))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from solver.catalog.generations import calibration_key
+from solver.catalog.slices import Slice, whole_card
 from solver.errors import InternalError
 from solver.performance.inputs import Hardware
 from solver.performance.stack import at_year
@@ -87,8 +88,10 @@ def _power_factor(gpu: Gpu, values: Mapping[str, float]) -> float:
 
     Where ``silicon_tflops`` names the 16-bit peak of the same silicon at
     ``reference_w``, parts of it go with their power and not with the peak of their
-    data sheets; elsewhere a part with less power for its peak is slower.
+    data sheets; elsewhere a part with less power for its peak is slower. A slice
+    shares the power of its card, and sustains what the card would.
     """
+    gpu = whole_card(gpu)
     peak = gpu.bf16_tflops or gpu.fp16_tflops
     if not gpu.tdp_w or not peak:
         return 1.0
@@ -190,8 +193,9 @@ _PCIE_LANE_GB_PER_S = {3: 0.985, 4: 1.97, 5: 3.94, 6: 7.56}
 
 
 def _pcie_bytes_per_s(gpu: Gpu) -> float:
-    """Nominal bytes/s of a GPU's PCIe link, each direction."""
-    return _PCIE_LANE_GB_PER_S.get(gpu.pcie_generation, 2.0) * gpu.pcie_lanes * 1e9
+    """Nominal bytes/s of a GPU's PCIe link, each direction; a slice has its share."""
+    whole = _PCIE_LANE_GB_PER_S.get(gpu.pcie_generation, 2.0) * gpu.pcie_lanes * 1e9
+    return whole * gpu.link_share if isinstance(gpu, Slice) else whole
 
 
 def _inside(
@@ -239,7 +243,7 @@ def hardware_of(
 ) -> Hardware:
     """The hardware of ``server``, its names looked up in ``catalog``."""
     return hardware_for(
-        catalog.gpus[server.gpu],
+        catalog.gpu(server.gpu),
         server,
         catalog.intra_node.get(server.intra_node),
         catalog.networks[server.network] if server.network else None,

@@ -289,7 +289,7 @@ def _variants(offer: Offer, scenario: Scenario, catalog: Catalog) -> list[Option
     quotas = _quotas(scenario, offer, server)
     lifted = "quota" in scenario.lifted
     allowed = [scenario.quotas[i].limit // each for i, each in quotas if not lifted]
-    gpu = catalog.gpus[server.gpu]
+    gpu = catalog.gpu(server.gpu)
     power_kw, carbon = site_kw(catalog, offer, server, gpu), kg_per_kwh(catalog, offer)
     found: list[Option] = []
     for stock in stock_by_date(

@@ -31,6 +31,8 @@ from solver.catalog.physical_checks import (
     check_steps_of_egress,
 )
 from solver.catalog.references import missing
+from solver.catalog.slice_checks import check_profiles, check_slice_servers
+from solver.catalog.slices import card_id
 from solver.dates import last_day
 from solver.errors import Issue, nearest, shown
 
@@ -78,7 +80,8 @@ def faults_of(catalog: Catalog) -> list[Issue]:
 def check_unknown_references(catalog: Catalog) -> Iterator[Issue]:
     """Yield entries that name something that the catalog does not have."""
     for server in catalog.servers.values():
-        yield from missing(catalog, "servers", server.id, "gpu", server.gpu, "gpus")
+        gpu = card_id(server.gpu)
+        yield from missing(catalog, "servers", server.id, "gpu", gpu, "gpus")
         yield from missing(
             catalog, "servers", server.id, "intra_node", server.intra_node, "intra_node"
         )
@@ -341,7 +344,9 @@ CHECKS: tuple[Callable[[Catalog], Iterable[Issue]], ...] = (
     check_sources,
     check_ambiguous_aliases,
     check_impossible_gpus,
+    check_profiles,
     check_impossible_servers,
+    check_slice_servers,
     check_standard_servers,
     check_offer_terms,
     check_storage,

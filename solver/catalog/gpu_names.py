@@ -15,7 +15,7 @@ _NOISE = frozenset(
         *("nvidia", "amd", "intel", "tesla", "geforce", "quadro", "instinct"),
         *("gpu", "gpus", "card", "accelerator", "tensor", "core", "graphics"),
         *("hgx", "dgx", "oam", "server", "edition", "generation", "blackwell"),
-        *("gb", "gib", "hbm"),
+        *("gb", "gib", "hbm", "ac"),
     )
 )
 """Words that say nothing beyond family, form factor and memory."""

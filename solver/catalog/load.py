@@ -43,6 +43,7 @@ from solver.catalog.schema import (
     Server,
     StorageTier,
 )
+from solver.catalog.slices import Slice, is_slice, slices_of
 from solver.catalog.terms import term_code
 from solver.catalog.transformer_rules import SizeFault, size_faults
 from solver.errors import InputError, IssueLog, nearest
@@ -50,6 +51,7 @@ from solver.files import is_file, is_folder
 from solver.resources import shipped_catalog
 
 __all__ = [
+    "DERIVED",
     "ENVIRONMENT_VARIABLE",
     "PARTS",
     "Catalog",
@@ -122,6 +124,9 @@ PARTS: Mapping[str, Part] = MappingProxyType(
 )
 """The parts of a catalog by the name under which `Catalog` has them."""
 
+DERIVED: Mapping[str, type[Entry]] = MappingProxyType({"slices": Slice})
+"""What no file has, for it follows from the parts."""
+
 _OTHER_FILES = frozenset(("README.md", "LICENSE", "calibration.yaml", "measurements"))
 
 
@@ -153,6 +158,22 @@ class Catalog:
     def gpus(self) -> Mapping[str, Gpu]:
         """GPU models."""
         return self._part("gpus", Gpu)
+
+    @cached_property
+    def slices(self) -> Mapping[str, Slice]:
+        """MIG slices of the GPUs: not in any file, but derived from their cards."""
+        found = (part for gpu in self.gpus.values() for part in slices_of(gpu))
+        return MappingProxyType({part.id: part for part in found})
+
+    def gpu(self, gpu_id: str) -> Gpu:
+        """Return a GPU, or a slice of one, by its id.
+
+        Raises
+        ------
+        KeyError
+            The catalog has no such GPU, or the GPU no such slice.
+        """
+        return self.slices[gpu_id] if is_slice(gpu_id) else self.gpus[gpu_id]
 
     @cached_property
     def servers(self) -> Mapping[str, Server]:
@@ -270,10 +291,13 @@ class Catalog:
         return cast("Architecture", self._architectures[architecture_id].entry)
 
     def entries(self, kind: str) -> Mapping[str, Entry]:
-        """Return a part by its name in `PARTS`; ``architectures`` reads them all."""
+        """Return a part by its name in `PARTS` or `DERIVED`.
+
+        Of ``architectures`` all are read.
+        """
         if kind == "architectures":
             return self._all_architectures()
-        if kind not in PARTS:
+        if kind not in (*PARTS, *DERIVED):
             raise KeyError(kind)
         return cast("Mapping[str, Entry]", getattr(self, kind))
 
@@ -349,7 +373,8 @@ class Catalog:
             old = self.records.get(kind, {}) if kind not in alone else {}
             changed.records[kind] = {k: v for k, v in old.items() if k not in new}
             changed.__dict__[kind] = MappingProxyType(dict(sorted(merged.items())))
-        changed.__dict__.pop("providers", None)
+        for derived in ("providers", "slices"):
+            changed.__dict__.pop(derived, None)
         return changed
 
     def _part(self, kind: str, _model: type[EntryT]) -> Mapping[str, EntryT]:

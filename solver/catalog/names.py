@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from solver.catalog.gpu_names import gpus_like
 from solver.catalog.reading import read_text
+from solver.catalog.slices import SliceName, card_id, slice_fault, slice_name
 from solver.errors import Issue, nearest, shown
 
 if TYPE_CHECKING:
@@ -62,20 +63,52 @@ def resolve_gpu(
     ----------
     name
         Family, form factor and memory in any order and spelling: ``A100-SXM4-80GB``,
-        ``NVIDIA A100 80GB SXM``, ``H100 SXM``, ``A100``.
+        ``NVIDIA A100 80GB SXM``, ``H100 SXM``, ``A100``. With a MIG profile it means
+        slices: ``A100-SXM4-80GB MIG 3g.40gb``, ``3g.40gb``; with ``MIG`` all of them.
     allow_family
         Whether it may stand for several, as in a constraint. An offer has to name one.
     """
+    asked = slice_name(name)
+    if asked is None:
+        found = _cards_like(name, catalog)
+        if not found:
+            hint = _nearest_name(name, catalog.gpus, _gpu_names(catalog))
+            return _unknown("GPU", name, hint)
+    else:
+        slices = _slices_like(name, asked, catalog)
+        if isinstance(slices, Issue):
+            return slices
+        found = slices
+    if len(found) > 1 and not allow_family:
+        return ambiguous(name, most_usual_first(found, catalog))
+    return found
+
+
+def _cards_like(name: str, catalog: Catalog) -> tuple[str, ...]:
+    """Return the whole cards that a name can mean."""
     key = ("gpus_like", name)  # a table of offers names the same few again and again
     if key not in catalog.memo:
         catalog.memo[key] = gpus_like(name, catalog.gpus.values())
     found: tuple[str, ...] = catalog.memo[key]
-    if not found:
-        hint = _nearest_name(name, catalog.gpus, _gpu_names(catalog))
-        return _unknown("GPU", name, hint)
-    if len(found) > 1 and not allow_family:
-        return ambiguous(name, most_usual_first(found, catalog))
     return found
+
+
+def _slices_like(
+    name: str, asked: SliceName, catalog: Catalog
+) -> tuple[str, ...] | Issue:
+    """Return the slices that a name can mean."""
+    cards = _cards_like(asked.card, catalog) if asked.card else tuple(catalog.gpus)
+    if not cards:
+        hint = _nearest_name(asked.card, catalog.gpus, _gpu_names(catalog))
+        return _unknown("GPU", asked.card, hint)
+    found = tuple(
+        part.id
+        for part in catalog.slices.values()
+        if part.card in cards and asked.profile in ("", part.profile)
+    )
+    if found:
+        return found
+    return slice_fault(name, asked.profile, [catalog.gpus[card] for card in cards])
 
 
 def most_usual_first(gpus: Iterable[str], catalog: Catalog) -> tuple[str, ...]:
@@ -83,8 +116,10 @@ def most_usual_first(gpus: Iterable[str], catalog: Catalog) -> tuple[str, ...]:
 
     SXM is what training is done on; PCIe cards of a family are in more small servers.
     """
-    count = Counter(server.gpu for server in catalog.servers.values())
-    return tuple(sorted(gpus, key=lambda gpu: ("-sxm" not in gpu, -count[gpu], gpu)))
+    count = Counter(card_id(server.gpu) for server in catalog.servers.values())
+    return tuple(
+        sorted(gpus, key=lambda gpu: ("-sxm" not in gpu, -count[card_id(gpu)], gpu))
+    )
 
 
 def _gpu_names(catalog: Catalog) -> dict[str, str]:

@@ -101,6 +101,14 @@ class Gpu(SourcedByField):
         default_factory=dict
     )
     """Instances of each MIG profile that fit on it."""
+    mig_sm_counts: dict[str, Annotated[int, Bounds(1, 1e5)]] = Field(
+        default_factory=dict
+    )
+    """Multiprocessors of a slice of each profile; where they are not known they are
+    estimated."""
+    mig_memory_gib: dict[str, bounds.MemoryGib] = Field(default_factory=dict)
+    """What a process sees of a slice of each profile, GiB; estimated where not
+    known."""
     sm_count: Annotated[int, Bounds(1, 1e5)] = 100
     """Streaming multiprocessors (compute units); assumed where the source has none."""
     release: str = ""

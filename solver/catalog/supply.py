@@ -13,6 +13,7 @@ from solver.catalog.schema import (
     Server,
     StorageTier,
 )
+from solver.catalog.slices import Slice, is_slice
 from solver.errors import InputError, Issue, nearest, shown
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _usual_storage(
     """Return the tiers of an offer that names none."""
     network = catalog.networks.get(server.network or "")
     rdma = network is not None and network.kind in RDMA_KINDS
-    gpu = catalog.gpus[server.gpu]
+    gpu = catalog.gpu(server.gpu)
     own = [tier for tier in catalog.storage.values() if tier.provider == provider]
     if not own:
         fast = server.network_gbps >= FAST_ETHERNET_GBPS
@@ -210,9 +211,10 @@ def standard_server(
     Parameters
     ----------
     gpu_id
-        Id of the GPU.
+        Id of the GPU, or of a slice of one.
     gpus_per_node
-        GPUs of the node; the reference server of the GPU is scaled to it.
+        GPUs of the node; the reference server of the GPU is scaled to it. Slices have
+        nodes of their own.
     intra_node
         Id or alias of the tier between its GPUs, where it is not the usual one.
 
@@ -221,6 +223,8 @@ def standard_server(
     InputError
         The catalog does not have the GPU or tier, or no node has so many GPUs.
     """
+    if is_slice(gpu_id):
+        return _slice_server(catalog, catalog.slices[gpu_id], gpus_per_node, intra_node)
     gpu = catalog.gpus.get(gpu_id)
     if gpu is None:
         hint = nearest(gpu_id, catalog.gpus)
@@ -246,6 +250,35 @@ def standard_server(
     # one GPU has nobody to talk to, except through the switches of a rack
     in_rack = largest is not None and domain > largest.gpus_per_node
     return _alone(server) if gpus_per_node == 1 and not in_rack else server
+
+
+def _slice_server(
+    catalog: Catalog, part: Slice, gpus_per_node: int, intra_node: str | None
+) -> Server:
+    """Return the node of a slice: one GPU, and its share of a card's part of a host."""
+    alone = "a MIG slice is one GPU of its own: no link or network joins it to others"
+    if gpus_per_node != 1:
+        raise InputError([Issue("out-of-range", alone)])
+    if intra_node not in (None, "none"):
+        raise InputError([Issue("wrong-value", alone)])
+    card = standard_server(catalog, part.card, 1)
+
+    def share(value: float | None) -> float | None:
+        return None if value is None else round(value * part.link_share, 3)
+
+    return _alone(card).model_copy(
+        update={
+            "id": f"1x-{part.id}",
+            "gpu": part.id,
+            "network": None,
+            "network_gbps": 0.0,
+            "vcpus": share(card.vcpus),
+            "ram_gb": share(card.ram_gb),
+            "local_nvme_tb": share(card.local_nvme_tb),
+            "standard": False,
+            "note": f"{part.profile} of one GPU of the server {card.id}.",
+        }
+    )
 
 
 def _scaled(reference: Server, gpus_per_node: int) -> Server:

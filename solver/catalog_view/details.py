@@ -9,8 +9,9 @@ from typing import Any
 
 from solver.catalog import names
 from solver.catalog.bounds import bounds_of
-from solver.catalog.load import PARTS, Catalog
+from solver.catalog.load import DERIVED, PARTS, Catalog
 from solver.catalog.schema import Entry
+from solver.catalog.slices import card_id, is_slice, slice_name
 from solver.catalog_view.kinds import KINDS, Row
 from solver.catalog_view.listing import Listing, kind_of, list_entries
 from solver.errors import InputError, Issue, nearest, shown
@@ -138,7 +139,7 @@ def entries_named(
     InputError
         There is no entry of that name, or it stands for several of one kind.
     """
-    parts = tuple(PARTS) if kind is None else (kind_of(kind).part,)
+    parts = (*PARTS, *DERIVED) if kind is None else (kind_of(kind).part,)
     wanted = name.strip().casefold()
     found = [
         (part, entry_id)
@@ -169,6 +170,7 @@ def _aliased(
     """
     resolvers: dict[str, Resolver] = {
         "gpus": lambda: names.resolve_gpu(name, catalog, allow_family=False),
+        "slices": lambda: names.resolve_gpu(name, catalog, allow_family=False),
         "intra_node": lambda: names.resolve_intra_node(name, catalog),
         "networks": lambda: names.resolve_network(name, catalog),
         "storage": lambda: names.resolve_storage(name, catalog),
@@ -177,6 +179,7 @@ def _aliased(
         "optimizers": lambda: names.resolve_optimizer(name, catalog),
         "architectures": lambda: names.resolve_architecture(name, catalog),
     }
+    resolvers.pop("gpus" if slice_name(name) else "slices")
     issues: list[Issue] = []
     found = _resolved(resolvers, parts, issues)
     if found:
@@ -189,6 +192,8 @@ def _aliased(
     found = _resolved(short, parts, issues)
     if found:
         return found
+    if slice_name(name) and "slices" in parts and issues[0].hint is not None:
+        raise InputError([issues[0]])  # it says which slices there are
     known = [entry_id for part in parts for entry_id in _ids(catalog, part)]
     hint = nearest(name, [i.hint for i in issues if i.hint]) or nearest(name, known)
     message = f"the catalog has no entry {shown(name)}"
@@ -226,7 +231,10 @@ def _details(
         if part == "architectures"
         else catalog.entries(part)[entry_id]
     )
-    *below, (folder, record) = catalog.definitions(part, entry_id)
+    written, its_file = part, entry_id
+    if is_slice(entry_id) and part in DERIVED:  # the file is that of its card
+        written, its_file = "gpus", card_id(entry_id)
+    *below, (folder, record) = catalog.definitions(written, its_file)
     place = record.origin.where().removeprefix(f"{folder.name}/")
     kind = KINDS[part.replace("_", "-")]
     return EntryDetails(
@@ -242,7 +250,8 @@ def _details(
 
 
 _RELATED = {
-    "gpus": (("servers", "gpu"), ("offers", "gpu")),
+    "gpus": (("servers", "gpu"), ("offers", "gpu"), ("slices", "gpu")),
+    "slices": (("servers", "gpu"), ("offers", "gpu")),
     "servers": (("offers", "server"),),
     "regions": (("offers", "region"),),
 }
@@ -271,7 +280,9 @@ def figures_of(entry: Entry) -> tuple[Figure, ...]:
     return tuple(
         _figure(entry, name)
         for name in fields
-        if name not in _ABOUT_ENTRY and not name.endswith(_SUFFIX)
+        if name not in _ABOUT_ENTRY
+        and not name.endswith(_SUFFIX)
+        and not fields[name].exclude
     )
 
 

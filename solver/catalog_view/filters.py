@@ -13,6 +13,7 @@ from typing import Any
 from solver.catalog import names
 from solver.catalog.load import PARTS, Catalog
 from solver.catalog.names import compact
+from solver.catalog.slices import card_id
 from solver.catalog_view.kinds import KINDS, ListedKind, Row
 from solver.errors import Issue, nearest, shown
 
@@ -77,9 +78,14 @@ def chosen_rows(
 
 
 def _is_one_of(value: Any, wanted: set[Any]) -> bool:
-    """Return whether a value, or one of several, is wanted."""
+    """Return whether a value, or one of several, or the card of a slice is wanted."""
     values = value if isinstance(value, tuple) else (value,)
-    return any(one in wanted for one in values)
+    return any(one in wanted or _card(one) in wanted for one in values)
+
+
+def _card(value: Any) -> Any:
+    """Return the card of a value that is the id of a slice of one."""
+    return card_id(value) if isinstance(value, str) else value
 
 
 def _resolved(

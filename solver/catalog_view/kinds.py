@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from solver.catalog.date_checks import MAX_PRICE_AGE_DAYS
-from solver.catalog.load import PARTS, Catalog
+from solver.catalog.load import DERIVED, PARTS, Catalog
 from solver.catalog.schema import EgressPrice, Offer
 from solver.dates import age_days
 from solver.provenance import is_estimate
@@ -46,7 +46,7 @@ class ListedKind:
     Parameters
     ----------
     part
-        Its name in `solver.catalog.load.PARTS`.
+        Its name in `solver.catalog.load.PARTS`, or `DERIVED`.
     columns
         What a table shows, left to right. JSON and CSV have these first, then all
         other fields of the entries.
@@ -74,7 +74,8 @@ class ListedKind:
         for entry in catalog.entries(self.part).values():
             return tuple(self.row(catalog, entry, date.min))
         own = ("id", *(column.key for column in self.columns))
-        return tuple(dict.fromkeys((*own, *PARTS[self.part].model.model_fields)))
+        model = PARTS[self.part].model if self.part in PARTS else DERIVED[self.part]
+        return tuple(dict.fromkeys((*own, *model.model_fields)))
 
     def row(self, catalog: Catalog, entry: Any, day: date) -> Row:
         """Return an entry as a row: id, the columns of the table, all other fields.
@@ -150,6 +151,22 @@ _ALL = (
             Column("release", 6),
         ),
         ("-bf16_tflops", "id"),
+        {"gpu": "id", "vendor": "vendor"},
+    ),
+    ListedKind(
+        "slices",
+        (
+            Column("id"),
+            Column("slices_per_card"),
+            Column("compute_slices", 3),
+            Column("memory_slices", 3),
+            Column("sm_count"),
+            Column("usable_memory_gib", decimals=2),
+            Column("memory_bandwidth_gb_per_s", 1, 0),
+            Column("bf16_tflops", 1, 0),
+            Column("tdp_w", 4, 0),
+        ),
+        ("card", "compute_slices", "memory_slices"),
         {"gpu": "id", "vendor": "vendor"},
     ),
     ListedKind(

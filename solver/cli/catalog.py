@@ -38,9 +38,9 @@ Kind = Annotated[
     typer.Argument(
         metavar="KIND",
         show_default=False,
-        help="gpus, servers, intra-node, networks, storage, regions, countries, "
-        "offers, egress, round-trips, failure-rates, collective-rates, matmul-rates, "
-        "optimizers, frameworks or architectures.",
+        help="gpus, slices, servers, intra-node, networks, storage, regions, "
+        "countries, offers, egress, round-trips, failure-rates, collective-rates, "
+        "matmul-rates, optimizers, frameworks or architectures.",
     ),
 ]
 EntryId = Annotated[

@@ -137,7 +137,7 @@ def _of_variant(
 
 def _runnable(setting: Setting, server: Server) -> tuple[TrainingJob, ...]:
     """The ways to train that the GPU computes in; the first where there are none."""
-    gpu = setting.catalog.gpus[server.gpu]
+    gpu = setting.catalog.gpu(server.gpu)
     found = [j for j in setting.jobs if precision_supported(gpu, j.precision)]
     return tuple(found) or setting.jobs[:1]
 
@@ -296,7 +296,7 @@ def _with_pins(setting: Setting, pins: EstimatePins) -> Setting:
 
 
 def _hardware(setting: Setting, server: Server, nodes: int) -> Hardware:
-    gpu = setting.catalog.gpus[server.gpu]
+    gpu = setting.catalog.gpu(server.gpu)
     precision = setting.job.precision
     if not precision_supported(gpu, precision):
         raise _fault(
@@ -376,7 +376,7 @@ def _choose(
     setting: Setting, hardware: Hardware, lattice: Lattice, server: Server
 ) -> int:
     """The fastest layout that fits; where none fits the one that needs least."""
-    usable = setting.catalog.gpus[server.gpu].usable_memory_gib * GIB
+    usable = setting.catalog.gpu(server.gpu).usable_memory_gib * GIB
     headroom = setting.scenario.constraints.memory_headroom
     for allowed in (usable * (1.0 - headroom), usable):
         rows = np.flatnonzero(lattice.memory_bytes <= allowed)
@@ -398,7 +398,7 @@ def _answer(
     one = lattice.layouts.take(np.array([row]))
     seconds = step_time(setting.shape, setting.job, setting.framework, hardware, one)
     step_s = float(seconds.total[0])
-    gpu = setting.catalog.gpus[server.gpu]
+    gpu = setting.catalog.gpu(server.gpu)
     job = setting.job
     memory = memory_gib(setting, job, one, gpu.usable_memory_gib, hardware)
     used = float(mfu(setting.shape, job, hardware, one, seconds.total)[0])

@@ -36,13 +36,16 @@ from solver.spread import P90_Z
 from solver.units import DAY, HOUR
 
 if TYPE_CHECKING:
-    from solver.catalog.schema import StorageTier
+    from solver.catalog.schema import Gpu, StorageTier
 
 FEW_STEPS = 500
 """Fewer optimizer steps than this are rarely meant: the batch is very large."""
 
 MIN_PEERS = 4
 """So many offers of a card make a median."""
+
+SLICED = "mig_"
+"""How the fields of a card begin that are about its slices."""
 
 HOST_RAM_RULE = 1.5
 """Host memory that is usual for a node, times its GPU memory."""
@@ -246,7 +249,7 @@ def provenance_of(
     ]
     found = {
         "price": "; ".join(prices),
-        "gpu": dated(option.gpu.all_sources, option.gpu.as_of),
+        "gpu": dated(_sources_in_use(option.gpu), option.gpu.as_of),
         "usable_memory": option.gpu.usable_memory_source,
         "server": dated(option.server.source, option.server.as_of),
         "storage": dated(tier.all_sources, tier.as_of),
@@ -260,6 +263,12 @@ def provenance_of(
     if option.network is not None:
         found["network"] = dated(option.network.source, option.network.as_of)
     return found
+
+
+def _sources_in_use(gpu: Gpu) -> str:
+    """Sources of a GPU's figures, but of those that only its slices have."""
+    used = {n: s for n, s in gpu.sources.items() if not n.startswith(SLICED)}
+    return gpu.model_copy(update={"sources": used}).all_sources
 
 
 def _framework_source(setting: Setting) -> tuple[str, str]:

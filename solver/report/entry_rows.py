@@ -45,7 +45,8 @@ def entry_page(details: EntryDetails, width: int) -> Page:
 def _related(details: EntryDetails, listing: Listing, width: int) -> Grid:
     """Return what goes with an entry, without the column that names the entry."""
     same = listing.kind.filters.get(details.part.removesuffix("s"))
-    columns = [column for column in listing.kind.columns if column.key != same]
+    keys = {column.key for column in listing.kind.columns} - ({same} - {"id"})
+    columns = [column for column in listing.kind.columns if column.key in keys]
     title = f"section.catalog.{listing.kind.part}"
     return listing_grid(title, columns, listing.rows, width)[0]
 

@@ -181,5 +181,5 @@ def _intra_node(
     if usual is not None and usual.intra_node_kind == kind:
         return usual.intra_node
     if kind == "pcie":
-        written = f"pcie{reading.catalog.gpus[gpu].pcie_generation}"
+        written = f"pcie{reading.catalog.gpu(gpu).pcie_generation}"
     return _found(reading, path, names.resolve_intra_node(written, reading.catalog))

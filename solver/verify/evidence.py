@@ -148,7 +148,7 @@ def gather(
     if offer is None:
         return [Violation("stock", "there is no such offer", None, plan.offer)]
     server = supply.servers[offer.server]
-    gpu = supply.gpus[server.gpu]
+    gpu = supply.gpu(server.gpu)
     region = supply.regions.get(offer.region)
     parts = parts_of_mix(plan, supply)
     if not isinstance(parts, tuple):

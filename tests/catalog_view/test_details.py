@@ -111,12 +111,32 @@ def test_a_default_has_no_source() -> None:
 
 def test_a_gpu_has_its_servers_and_cheapest_offers() -> None:
     """Tests what goes with a GPU."""
-    servers, offers = one("h100-sxm-80gb").related
+    servers, offers, slices = one("h100-sxm-80gb").related
     assert {row["gpu"] for row in servers.rows} == {"h100-sxm-80gb"}
     assert servers.total == len(servers.rows) > 20
     prices = [row["usd_per_gpu_hour"] for row in offers.rows]
     assert len(prices) == 5 < offers.total
     assert prices == sorted(prices)
+    assert {row["card"] for row in slices.rows} == {"h100-sxm-80gb"}
+    assert slices.total == len(slices.rows) == 6
+
+
+@pytest.mark.parametrize("name", ["h100-sxm-80gb/3g.40gb", "H100 SXM MIG 3g.40gb"])
+def test_a_slice_is_shown_as_its_card(name: str) -> None:
+    """Tests that a slice is found by its names, with the file of its card."""
+    details = one(name)
+    assert (details.part, details.entry.id) == ("slices", "h100-sxm-80gb/3g.40gb")
+    assert details.file == "gpus/h100-sxm-80gb.yaml:1"
+    figures = {figure.field: figure.value for figure in details.figures}
+    assert "whole" not in figures
+    assert figures["sm_count"] == 60
+
+
+def test_a_wrong_slice_is_told_with_the_right_ones() -> None:
+    """Tests that a profile which the card lacks lists those that it has."""
+    with pytest.raises(InputError) as caught:
+        one("a30/3g.18gb")
+    assert "it has 1g.6gb (4 a card), 2g.12gb" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -230,5 +250,5 @@ def test_details_as_a_dict() -> None:
         "values",
         "related",
     ]
-    assert list(data["related"]) == ["servers", "offers"]
+    assert list(data["related"]) == ["servers", "offers", "slices"]
     assert len(data["fields"]) == len(figures_of(SHIPPED.gpus["mi300x"]))

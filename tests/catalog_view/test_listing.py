@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.catalog.load import PARTS, Catalog, load_catalog
+from solver.catalog.load import DERIVED, PARTS, Catalog, load_catalog
 from solver.catalog_view.kinds import KINDS
 from solver.catalog_view.listing import Listing, kind_of, list_entries
 from solver.errors import InputError, Issue
@@ -51,7 +51,7 @@ def faults(kind: str, /, **keys: str) -> list[Issue]:
 
 def test_every_part_can_be_listed() -> None:
     """Tests that no part of a catalog was forgotten, and that all of it is listed."""
-    assert {kind.part for kind in KINDS.values()} == PARTS.keys()
+    assert {kind.part for kind in KINDS.values()} == PARTS.keys() | DERIVED.keys()
     for name, kind in KINDS.items():
         found = listed(name)
         assert found.total == len(found.rows) == len(SHIPPED.entries(kind.part))
@@ -341,3 +341,13 @@ def test_only_what_is_needed_is_read(kind, filters, parts) -> None:
     catalog = load_catalog(environment={})
     listed(kind, catalog, **filters)
     assert catalog.records.keys() == parts
+
+
+def test_slices_are_found_by_card_and_by_name() -> None:
+    """Tests that a family, a card and a profile each find their slices."""
+    assert len(ids(listed("slices", gpu="a30"))) == 3
+    assert ids(listed("slices", gpu="a30 4g.24gb")) == ["a30/4g.24gb"]
+    assert {i.partition("/")[2] for i in ids(listed("slices", gpu="1g.10gb"))} == {
+        "1g.10gb"
+    }
+    assert len(ids(listed("slices", gpu=["A30", "B200"]))) == 9

@@ -41,6 +41,8 @@ class Rows:
 
     layouts: Layouts
     step_time_s: FloatArray
+    training_s: FloatArray
+    """Seconds of all steps, without stalls and failures."""
     sigma: FloatArray
     """Relative spread of measured over predicted step times."""
     steps: IntArray
@@ -58,11 +60,6 @@ class Rows:
     def kind(self) -> tuple[Any, ...]:
         """Columns in which rows are equal that training time alone tells apart."""
         return self.layouts.nodes, self.writer_nodes, self.host_bytes, self.sigma
-
-    @property
-    def training_s(self) -> FloatArray:
-        """Seconds of all steps, without stalls and failures."""
-        return self.step_time_s * self.steps
 
 
 @dataclass(frozen=True)

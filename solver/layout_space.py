@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from solver.performance.parallelism import (
     expand_groups,
     layout_groups,
 )
-from solver.physics_inputs import steps_of
+from solver.performance.ramp import ramp_s, run_steps
 
 if TYPE_CHECKING:
     from solver.scenario.scenario import Constraints
@@ -63,7 +64,13 @@ class Lattice:
 
     layouts: Layouts
     memory_bytes: FloatArray
+    job: TrainingJob
+    """The variant that the layouts train."""
     steps: IntArray
+    ramp_steps: IntArray
+    """Those of the steps whose batch is still growing."""
+    work: FloatArray
+    """Steps that the same work takes in whole batches."""
     writer_nodes: IntArray
     """Nodes that hold a distinct shard of a checkpoint."""
     host_bytes: FloatArray
@@ -87,6 +94,8 @@ class Lattice:
             layouts=self.layouts.take(rows),
             memory_bytes=self.memory_bytes[rows],
             steps=self.steps[rows],
+            ramp_steps=self.ramp_steps[rows],
+            work=self.work[rows],
             writer_nodes=self.writer_nodes[rows],
             host_bytes=self.host_bytes[rows],
             _times={},
@@ -115,6 +124,20 @@ class Lattice:
             places = np.arange(len(self))[rows][new]
             known[places] = evaluate(self.layouts.take(places))
         return known[rows]
+
+    def training_s(
+        self,
+        key: Hashable,
+        rows: IntArray | slice,
+        step_s: Callable[[Layouts], FloatArray],
+    ) -> tuple[FloatArray, FloatArray]:
+        """Seconds of one whole step, and of all steps, of the layouts at ``rows``."""
+        seconds = self.times(("step", key), rows, step_s)
+        total = seconds * (self.steps - self.ramp_steps)[rows]
+        if self.job.batch_ramp is not None:
+            climb = partial(ramp_s, self.job, step_s=step_s)
+            total = total + self.times(("ramp", key), rows, climb)
+        return seconds, total
 
 
 @dataclass(frozen=True)
@@ -220,10 +243,14 @@ class LayoutSpace:
         least = peak_memory(*model, groups, fused_attention=fused).total
         fits = least <= self.kinds[kind].capacity_bytes
         layouts, memory, dropped = self._expand(kind, job, groups.take(fits))
+        steps, ramp_steps, work = run_steps(job, layouts.global_batch)
         return Lattice(
             layouts=layouts,
             memory_bytes=memory,
-            steps=steps_of(job.tokens, job.sequence_length, layouts.global_batch),
+            job=job,
+            steps=steps,
+            ramp_steps=ramp_steps,
+            work=work,
             writer_nodes=checkpoint_writer_nodes(layouts),
             host_bytes=host_bytes_needed(*model, layouts),
             groups=groups,

@@ -6,11 +6,9 @@ from dataclasses import fields
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from solver.performance.inputs import (
+    BatchRamp,
     Framework,
-    IntArray,
     Optimizer,
     TrainingJob,
     TransformerShape,
@@ -92,6 +90,7 @@ def _job(
         lora_targets=work.lora_targets,
         attention_span=_attention_span(scenario),
         efficiency=work.efficiency,
+        batch_ramp=None if work.batch_ramp is None else BatchRamp(*work.batch_ramp),
     )
 
 
@@ -100,8 +99,3 @@ def _attention_span(scenario: Scenario) -> float:
     if scenario.workload.packing == "padded":
         return 0.0
     return scenario.data.mean_document_tokens or 0.0
-
-
-def steps_of(tokens: float, sequence_length: int, global_batch: Any) -> IntArray:
-    """Optimizer steps that see ``tokens``, (n,): the last, partial one counts whole."""
-    return np.asarray(np.ceil(tokens / (sequence_length * global_batch)), np.int64)

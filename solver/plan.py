@@ -157,6 +157,11 @@ class Plan:
     """Power of the site over that of its computers."""
     grid_gco2_per_kwh: float | None = None
     """CO2 of the grid, g/kWh; None: not known."""
+    batch_ramp: dict[str, Any] | None = None
+    """How the batch grows to its size: from, step, samples, increments, and the steps,
+    sequences and days that it takes on the way; None: it has it from the start."""
+    useful_token_share: float | None = 1.0
+    """Part of the computed tokens that is data, not padding; None: not known."""
 
     @property
     def memory_headroom(self) -> float:

@@ -187,7 +187,7 @@ class Search:
         )
         overheads = setting.scenario.overheads
         stretch = 1.0 + overheads.evaluation_fraction
-        active = step * lattice.steps * (ROUNDING * stretch)
+        active = step * lattice.work * (ROUNDING * stretch)
         nodes = np.minimum(layouts.nodes, group.max_nodes)  # more are not looked at
         fixed = overheads.setup_s + overheads.queue_s + soonest_s(setting, group, nodes)
         hours = (active + overheads.setup_s) / HOUR
@@ -237,13 +237,14 @@ class Search:
         layouts = lattice.layouts.take(rows)
         self.stats.evaluated += len(rows)
         model = (setting.shape, group.job, setting.framework, group.hardware)
-        seconds = lattice.times(
-            ("step", group.key), rows, lambda some: step_time(*model, some).total
+        seconds, training = lattice.training_s(
+            group.key, rows, lambda some: step_time(*model, some).total
         )
-        sigma = setting.sigma(group, layouts.gpus, seconds * lattice.steps[rows])
+        sigma = setting.sigma(group, layouts.gpus, training)
         found = Rows(
             layouts,
             seconds,
+            training,
             sigma,
             lattice.steps[rows],
             lattice.memory_bytes[rows],

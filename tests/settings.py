@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from solver.candidates import CandidateTable, Rows, evaluate
+from solver.performance.ramp import ramp_s
 from solver.performance.step_time import step_time
 from solver.setting import Setting, setting_of
 from tests.planning.jobs import catalog, job
@@ -24,14 +25,16 @@ def rows_of(setting: Setting, index: int = 0) -> Rows:
     fits = lattice.memory_bytes <= group.capacity_bytes
     rows = np.flatnonzero(fits & (lattice.layouts.nodes <= group.max_nodes))
     layouts = lattice.layouts.take(rows)
-    seconds = step_time(
-        setting.shape, group.job, setting.framework, group.hardware, layouts
-    ).total
-    steps = lattice.steps[rows]
+    model = (setting.shape, group.job, setting.framework, group.hardware)
+    seconds = step_time(*model, layouts).total
+    whole = lattice.steps[rows] - lattice.ramp_steps[rows]
+    below = ramp_s(group.job, layouts, lambda some: step_time(*model, some).total)
+    training = seconds * whole + below
     found = Rows(
         layouts,
         seconds,
-        setting.sigma(group, layouts.gpus, seconds * steps),
+        training,
+        setting.sigma(group, layouts.gpus, training),
         lattice.steps[rows],
         lattice.memory_bytes[rows],
         lattice.writer_nodes[rows],

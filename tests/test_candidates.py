@@ -425,6 +425,7 @@ def test_the_first_of_equals_stays() -> None:
             }
         ),
         twice.step_time_s,
+        twice.training_s,
         twice.sigma,
         twice.steps,
         twice.memory_bytes,

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 
+import numpy as np
 import pytest
 
 from solver.performance.inputs import Framework, TransformerShape
+from solver.performance.ramp import run_steps
 from solver.performance.transformer import parameter_count
 from solver.physics_inputs import (
     framework_of,
     job_of,
     optimizer_of,
     shape_of,
-    steps_of,
 )
 from tests.planning.jobs import TOY, catalog, job
 
@@ -123,4 +124,5 @@ def test_a_part_of_a_step_is_a_step(
     tokens: float, sequence: int, batch: int, steps: int
 ) -> None:
     """Tests that the last, partial step counts whole."""
-    assert steps_of(tokens, sequence, batch) == steps
+    made = replace(job_of(job(), catalog()), tokens=tokens, sequence_length=sequence)
+    assert run_steps(made, np.array([batch]))[0] == steps

@@ -352,10 +352,6 @@ _WARNINGS = {
     "warning.no-ecc": (
         "The GPU {gpu} has no ECC memory: errors can go unnoticed in long runs."
     ),
-    "warning.kv-replicated": (
-        "TP {tp} is more than the {kv_heads} KV {kv_heads:head, which is|heads, which "
-        "are} replicated."
-    ),
     "warning.host-unknown": "The host memory of this server is not known; check it.",
     "warning.host-ram": (
         "Host memory of {ram:,} GB is only {times} times the GPU memory; 1.5 to 2 "

@@ -20,6 +20,7 @@ from solver.performance.lattice_axes import (
     tensor_parallel_by_shape,
     zero_stage_values,
 )
+from solver.performance.ramp import divides_ramp
 from solver.performance.stages import (
     divides_evenly,
     is_clean_split,
@@ -302,7 +303,7 @@ def _ep(
     if not framework.expert_parallel:
         return
     legal = divisors(shape.n_experts) if shape.is_moe else [1]
-    dp = limits.listed("dp")
+    world = None if framework.expert_parallel_spans_tp else _data_parallel_world(limits)
     faults = {}
     for ep in limits.listed("ep"):
         if ep not in legal:
@@ -310,9 +311,9 @@ def _ep(
             faults[ep] = DivisibilityFault(
                 "experts-not-divisible", "ep", ep, why, neighbours(ep, legal)
             )
-        elif dp and not framework.expert_parallel_spans_tp and dp[-1] % ep:
-            why = f"EP {ep} does not divide DP {dp[-1]}, as {framework.name} asks"
-            inside = [e for e in legal if dp[-1] % e == 0]
+        elif world is not None and world % ep:
+            why = f"EP {ep} does not divide DP {world}, as {framework.name} asks"
+            inside = [e for e in legal if world % e == 0]
             faults[ep] = DivisibilityFault(
                 "expert-parallel-outside-data-parallel",
                 "ep",
@@ -321,6 +322,18 @@ def _ep(
                 neighbours(ep, inside),
             )
     yield from _refused("ep", limits, faults)
+
+
+def _data_parallel_world(limits: LatticeLimits) -> int | None:
+    """The pinned DP, or the most that pinned GPUs leave to it; None: nothing is."""
+    if dp := limits.listed("dp"):
+        return dp[-1]
+    gpus = limits.gpus.values if limits.gpus is not None else None
+    if gpus is None or len(gpus) != 1:
+        return None
+    pinned = (limits.listed(axis) for axis in ("tp", "pp", "cp"))
+    ranks = math.prod(values[0] for values in pinned if len(values) == 1)
+    return int(gpus[0]) // ranks if gpus[0] % ranks == 0 else None
 
 
 def _zero_stage(
@@ -362,16 +375,12 @@ def _batch(
     """The batch over data-parallel ranks and micro-batches."""
 
     def divides(unit: int) -> bool:
-        return job.batch_max // unit >= -(-job.batch_min // unit)
+        on_the_way = bool(divides_ramp(job.batch_ramp, unit))
+        return on_the_way and job.batch_max // unit >= -(-job.batch_min // unit)
 
     micro = limits.listed("micro_batch") or (1,)
     least = min(micro)
-    batch = (
-        f"a batch of {job.batch_max}"
-        if job.batch_min == job.batch_max
-        else f"no batch from {job.batch_min} to {job.batch_max}"
-    )
-    verb = "does not divide" if job.batch_min == job.batch_max else "divides"
+    batch, verb = _batch_words(job)
     legal = [d for d in range(1, job.batch_max + 1) if divides(d * least)]
     yield from _refused(
         "dp",
@@ -404,6 +413,17 @@ def _batch(
             if not divides(m)
         },
     )
+
+
+def _batch_words(job: TrainingJob) -> tuple[str, str]:
+    """Subject and verb of a sentence about a batch that does not divide."""
+    ramp = job.batch_ramp
+    if ramp is not None:
+        name = f"a batch ramp from {ramp.start} in steps of {ramp.step}"
+        return name, "does not divide"
+    if job.batch_min == job.batch_max:
+        return f"a batch of {job.batch_max}", "does not divide"
+    return f"no batch from {job.batch_min} to {job.batch_max}", "divides"
 
 
 def _whole_nodes(limits: LatticeLimits) -> Iterator[DivisibilityFault]:

@@ -94,6 +94,18 @@ class Optimizer:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchRamp:
+    """Batches that grow in equal steps while the first samples are seen."""
+
+    start: int
+    """Sequences of the first step."""
+    step: int
+    """Sequences by which the batch grows."""
+    samples: float
+    """Sequences seen until the batch is whole."""
+
+
+@dataclass(frozen=True, slots=True)
 class TrainingJob:
     """What is trained, for how long and with which numerics."""
 
@@ -119,6 +131,13 @@ class TrainingJob:
     """Work of the busiest expert rank over the mean."""
     efficiency: float = 1.0
     """Speed of a step over that of a well-tuned framework, which is predicted."""
+    batch_ramp: BatchRamp | None = None
+    """How the batch grows to its size; None: it has it from the first step."""
+
+    @property
+    def sequences(self) -> float:
+        """Sequences of the run."""
+        return self.tokens / self.sequence_length
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ from solver.performance.lattice_axes import (
     virtual_stage_values,
     zero_stage_values,
 )
+from solver.performance.ramp import divides_ramp
 from solver.performance.stages import clean_split_mask
 from solver.performance.transformer import expert_width
 
@@ -137,7 +138,8 @@ def data_parallel_values(job: TrainingJob, limits: LatticeLimits) -> IntArray:
     most = min(job.batch_max, limits.max_nodes * limits.gpus_per_node)
     dp = np.arange(1, most + 1, dtype=np.int64)
     dp = dp[job.batch_max // dp >= -(-job.batch_min // dp)]
-    return dp[_pinned(limits, "dp", dp)]
+    ok = divides_ramp(job.batch_ramp, dp) & _pinned(limits, "dp", dp)
+    return dp[ok]
 
 
 def _pinned(limits: LatticeLimits, axis: str, values: IntArray) -> BoolArray:
@@ -271,16 +273,30 @@ def accumulations(
     step = unit * multiple
     choices: list[IntArray] = []
     for anchor in batch_anchors(job):
-        below = anchor // step
-        for factor in (below, below + (anchor % step > 0)):
-            batch = factor * step
-            ok = (factor > 0) & (batch >= job.batch_min) & (batch <= job.batch_max)
-            choice = np.where(ok, factor * multiple, 0)
+        for batch in _batches_near(job, anchor, step):
+            ok = (batch > 0) & (batch >= job.batch_min) & (batch <= job.batch_max)
+            choice = np.where(ok, batch // unit, 0)
             for earlier in choices:
                 choice = np.where(choice == earlier, 0, choice)
             if choice.any():
                 choices.append(choice)
     return choices
+
+
+def _batches_near(job: TrainingJob, anchor: int, unit: IntArray) -> list[IntArray]:
+    """Batches next below and above ``anchor`` that ``unit`` divides, or 0, (n,) each.
+
+    At the end of a ramp they are those that its steps reach, where ``unit`` divides
+    all of its batches.
+    """
+    ramp = job.batch_ramp
+    if ramp is None:
+        below = anchor // unit * unit
+        return [below, below + np.where(anchor % unit, unit, 0)]
+    grown = (anchor - ramp.start) // ramp.step
+    ends = (ramp.start + n * ramp.step for n in (grown, grown + 1) if n > 0)
+    divides = divides_ramp(ramp, unit)
+    return [np.where(divides, end, 0) for end in ends]
 
 
 def expand_groups(
@@ -306,7 +322,7 @@ def expand_groups(
             for choice in accumulations(job, unit, multiple):
                 ok = choice > 0
                 if framework.pipeline_fill:
-                    ok &= choice >= groups.pp[rows] - 1
+                    ok &= least_accumulation(job, unit, choice) >= groups.pp[rows] - 1
                 found.append((rows[ok], micro_batch, choice[ok], virtual))
     index, columns = _gather(found)
     recompute = [RECOMPUTE.index(r) for r in recompute_values(framework, limits)]
@@ -322,6 +338,14 @@ def expand_groups(
         **{name: np.repeat(column, len(codes)) for name, column in columns.items()},
         recompute=np.tile(codes, len(index)),
     )
+
+
+def least_accumulation(
+    job: TrainingJob, unit: IntArray, accumulation: IntArray
+) -> IntArray:
+    """Fewest micro-batches of a step: those of the whole batch, or a ramp's first."""
+    ramp = job.batch_ramp
+    return accumulation if ramp is None else ramp.start // unit
 
 
 def _gather(

@@ -30,6 +30,7 @@ from solver.planning.node_parts import (
 )
 from solver.planning.plan_notes import plan_warnings, provenance_of
 from solver.planning.purchase_notes import lost_share
+from solver.planning.ramp_figures import batch_ramp
 from solver.setting import Setting
 from solver.spread import P90_Z
 from solver.units import DAY, GB, GIB, HOUR
@@ -122,6 +123,8 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         mix=mix_of(bill),
         lost_share=lost_share(one),
         purchase_plan=purchase_plan(bill),
+        batch_ramp=batch_ramp(job, one),
+        useful_token_share=setting.scenario.data.useful_share,
     )
 
 

@@ -18,11 +18,19 @@ from solver.errors import InputError, Issue, IssueLog, nearest
 from solver.hardware import hardware_of, precision_supported
 from solver.layout_space import Lattice, LayoutSpace, NodeLimits
 from solver.performance.efficiency import attained
-from solver.performance.inputs import RECOMPUTE, Hardware, TrainingJob
+from solver.performance.inputs import (
+    RECOMPUTE,
+    FloatArray,
+    Hardware,
+    IntArray,
+    Layouts,
+    TrainingJob,
+)
 from solver.performance.parallelism import explain_divisibility
 from solver.performance.step_time import mfu, step_time
 from solver.plan import LayoutPlan, Message
 from solver.planning.build_plan import layout_plan, memory_gib
+from solver.planning.layout_notes import layout_notes
 from solver.planning.plan_notes import note
 from solver.planning.prediction_notes import PredictedSteps
 from solver.ranges import Range
@@ -381,15 +389,17 @@ def _choose(
     for allowed in (usable * (1.0 - headroom), usable):
         rows = np.flatnonzero(lattice.memory_bytes <= allowed)
         if len(rows):
-            seconds = step_time(
-                setting.shape,
-                setting.job,
-                setting.framework,
-                hardware,
-                lattice.layouts.take(rows),
-            ).total
-            return int(rows[np.argmin(seconds * lattice.steps[rows])])
+            _, training_s = _times(setting, hardware, lattice, rows)
+            return int(rows[np.argmin(training_s)])
     return int(np.argmin(lattice.memory_bytes))
+
+
+def _times(
+    setting: Setting, hardware: Hardware, lattice: Lattice, rows: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Seconds of one whole step, and of all steps, of the layouts at ``rows``."""
+    model = (setting.shape, setting.job, setting.framework, hardware)
+    return lattice.training_s("here", rows, lambda some: step_time(*model, some).total)
 
 
 def _answer(
@@ -403,7 +413,7 @@ def _answer(
     memory = memory_gib(setting, job, one, gpu.usable_memory_gib, hardware)
     used = float(mfu(setting.shape, job, hardware, one, seconds.total)[0])
     tokens = int(one.global_batch[0]) * job.sequence_length
-    training_s = step_s * int(lattice.steps[row])
+    training_s = float(_times(setting, hardware, lattice, np.array([row]))[1][0])
     made = PredictedSteps(setting, job, gpu, hardware, int(one.gpus[0]), training_s)
     return Estimate(
         gpu=gpu.id,
@@ -423,7 +433,7 @@ def _answer(
         step_time_p10_s=step_s / made.late_factor,
         step_time_p90_s=step_s * made.late_factor,
         efficiency=float(attained(job, hardware)),
-        notes=_notes(setting, len(lattice), made),
+        notes=_notes(setting, len(lattice), one, made),
     )
 
 
@@ -434,8 +444,11 @@ def _verdict(setting: Setting, memory: dict[str, float]) -> Verdict:
     return "tight" if share <= 1.0 else "impossible"
 
 
-def _notes(setting: Setting, layouts: int, made: PredictedSteps) -> tuple[Message, ...]:
+def _notes(
+    setting: Setting, layouts: int, one: Layouts, made: PredictedSteps
+) -> tuple[Message, ...]:
     found = [*setting.scenario.notices]
     if layouts > 1:
         found.append(note("note.layout-chosen", count=layouts))
+    found += layout_notes(setting.shape, setting.framework, one)
     return (*found, *made.notes())

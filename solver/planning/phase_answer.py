@@ -102,6 +102,7 @@ def _alone(setting: Setting, pool: PhaseRows, row: int) -> CandidateTable:
     rows = Rows(
         one.layouts,
         one.step_time_s,
+        one.training_s,
         one.sigma,
         one.steps,
         one.memory_bytes,

@@ -19,6 +19,7 @@ from solver.hardware import calibration_for, pcie_rate_is_assumed
 from solver.messages import sentence
 from solver.options import Option
 from solver.plan import Message
+from solver.planning.layout_notes import layout_notes
 from solver.planning.moving_notes import moves, moving_notes
 from solver.planning.node_parts import NodePart, node_parts
 from solver.planning.prediction_notes import PredictedSteps
@@ -210,10 +211,7 @@ def _physics(setting: Setting, option: Option, one: CandidateTable) -> list[Mess
         found.append(note("warning.pcie-assumed", gpu=option.gpu.id))
     if not option.gpu.ecc:
         found.append(note("warning.no-ecc", gpu=option.gpu.id))
-    tp, kv_heads = int(one.layouts.tp[0]), setting.shape.kv_heads
-    if tp > kv_heads and not setting.shape.is_mla:
-        found.append(note("warning.kv-replicated", tp=tp, kv_heads=kv_heads))
-    return found
+    return found + layout_notes(setting.shape, setting.framework, one.layouts)
 
 
 def _host(setting: Setting, option: Option, one: CandidateTable) -> list[Message]:

@@ -254,12 +254,24 @@ def _duration(plan: Plan) -> Section:
         rows.append(Row(sentence("row.goodput"), percent(plan.goodput)))
     rows += lost_rows(plan)
     rows.append(Row(sentence("row.steps"), f"{plan.steps:,}"))
+    rows += _ramp(plan)
     size = format_bytes(plan.checkpoint_gb * GB)
     rows.append(Row(sentence("row.checkpoint"), size))
     if plan.checkpoint_interval_s is not None:
         interval = format_duration_s(plan.checkpoint_interval_s)
         rows.append(Row(sentence("row.checkpoint_interval"), interval))
     return Section("section.duration", tuple(rows), numeric=True)
+
+
+def _ramp(plan: Plan) -> list[Row]:
+    """Return the steps and days that the batch takes to grow; nothing without."""
+    ramp = plan.batch_ramp
+    if ramp is None:
+        return []
+    return [
+        Row(sentence("row.ramp.steps"), f"{ramp['steps']:,}"),
+        Row(sentence("row.ramp"), time_of_whole(ramp["days"], plan.duration_days)),
+    ]
 
 
 def _at_confidence(plan: Plan) -> str:

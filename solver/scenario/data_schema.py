@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Tag
+from pydantic import Field, Tag
 
 from solver.scenario.quantities import (
+    BatchSequences,
     Bytes,
     BytesPerToken,
     DocumentTokens,
     PositiveGbps,
+    Samples,
     Text,
     TextBytesPerToken,
     TokenCount,
@@ -28,6 +30,17 @@ class TextSpec(Spec):
     bytes_per_token: TextBytesPerToken | None = None
     """Bytes of text for each token, measured with your tokenizer on your text. Default:
     English by the size of the vocabulary, 3.17 of 32,000 to 3.94 of 128,000."""
+
+
+class BatchRampSpec(Spec):
+    """A batch that grows in equal steps, as Megatron-LM's --rampup-batch-size."""
+
+    start: BatchSequences = Field(alias="from")
+    """Sequences of the first step."""
+    step: BatchSequences
+    """Sequences by which the batch grows."""
+    samples: Samples
+    """Sequences that are seen until the batch is whole."""
 
 
 TokensWritten = Annotated[

@@ -156,6 +156,8 @@ def merged(
             work.pop(other, None)
             if key == "tokens" and own.get("epochs") is None:
                 work.pop("epochs", None)
+    if not first:
+        work.pop("batch_ramp", None)
     work |= copy.deepcopy(own)
     if not first:
         work["start"] = "checkpoint"

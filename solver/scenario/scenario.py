@@ -8,11 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from solver.catalog.schema import Architecture, Offer, Server, StorageTier
 from solver.plan import Message
 from solver.ranges import Range
+
+
+class Ramp(NamedTuple):
+    """A batch that grows in equal steps, in sequences."""
+
+    start: int
+    step: int
+    samples: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,7 @@ class Workload:
     """Speed of a step over that of a well-tuned framework."""
     packing: Literal["packed", "padded"] = "packed"
     """Whether documents share sequences, or each sample pays a whole one."""
+    batch_ramp: Ramp | None = None
 
     @property
     def precision(self) -> str:

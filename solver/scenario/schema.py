@@ -20,7 +20,12 @@ from solver.catalog.schema import (
     PurchaseKind,
     StorageKind,
 )
-from solver.scenario.data_schema import DataFileSpec, Packing, TokensWritten
+from solver.scenario.data_schema import (
+    BatchRampSpec,
+    DataFileSpec,
+    Packing,
+    TokensWritten,
+)
 from solver.scenario.failures_schema import FailuresSpec
 from solver.scenario.quantities import (
     Bandwidth,
@@ -182,6 +187,9 @@ class WorkloadSpec(Spec):
     """Sequences a step; or {tokens: 4M}, {sequences: 1024, tolerance: 5%} or
     {min: 900, max: 1200}. Default: 128 sequences; from scratch the power of two
     nearest to 4M tokens, which is 1,024 sequences of 4,096."""
+    batch_ramp: BatchRampSpec | None = None
+    """The batch grows to its size, as {from: 16, step: 16, samples: 6M}: DP x
+    micro-batch has to divide every batch on the way. Default: it does not."""
     precision: Annotated[tuple[Annotated[Precision, Spelled], ...], AnyOf] = ()
     """bf16, fp16, fp8, mxfp8, nvfp4 or fp32, or a list of which the best is taken; a
     GPU that lacks it is not used. Default: bf16."""

@@ -8,6 +8,7 @@ from solver.scenario.batch import resolve_batch
 from solver.scenario.datasets import resolve_tokens, useful_share
 from solver.scenario.places import resolve_places
 from solver.scenario.quantities import DATA_BYTES
+from solver.scenario.ramp import resolve_ramp
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import DataSpec, Workload
 from solver.scenario.schema import ScenarioFile, WorkloadSpec
@@ -51,6 +52,7 @@ def resolve_workload(
         from_scratch=start == "scratch",
         reading=reading,
     )
+    ramp = resolve_ramp(spec.batch_ramp, batch, length, tokens, reading)
     framework = _framework(spec, start, reading)
     return Workload(
         method=spec.method,
@@ -67,6 +69,7 @@ def resolve_workload(
         lora_targets=tuple(dict.fromkeys(spec.lora.targets)) if spec.lora else (),
         efficiency=spec.efficiency,
         packing=spec.packing or "packed",
+        batch_ramp=ramp,
     )
 
 

@@ -232,6 +232,7 @@ def check_throughput(evidence: Evidence, known: Figures) -> Iterator[Violation]:
         "tokens_per_s": rate,
         "mfu": known.mfu,
         "steps": known.steps,
+        "useful_token_share": known.useful_token_share,
         "efficiency": known.efficiency,
         "step_time_p10_s": known.step_time_s * known.late_factor(0.1),
         "step_time_p90_s": known.step_time_s * known.late_factor(0.9),

@@ -30,6 +30,7 @@ from solver.units import GB, HOUR, MONTH_HOURS
 from solver.verify.bills import Bill
 from solver.verify.evidence import Evidence
 from solver.verify.moving import Moving
+from solver.verify.ramp_checks import Climb
 
 TIB = 2**40
 LOCAL_KINDS = ("local_nvme", "nvme_raid")
@@ -76,12 +77,29 @@ class Figures:
     @cached_property
     def steps(self) -> int:
         """Steps that see every token; the last one counts whole."""
-        return math.ceil(self.evidence.scenario.workload.tokens / self.tokens_per_step)
+        work = self.evidence.scenario.workload
+        left = work.tokens - self.climb.sequences * work.sequence_length
+        return self.climb.steps + max(0, math.ceil(left / self.tokens_per_step))
+
+    @cached_property
+    def climb(self) -> Climb:
+        """The steps whose batch is still growing."""
+        return Climb(self.evidence)
+
+    @property
+    def useful_token_share(self) -> float | None:
+        """Part of a sequence that a sample fills where it has one of its own."""
+        scenario = self.evidence.scenario
+        work, mean = scenario.workload, scenario.data.mean_document_tokens
+        if work.packing == "packed":
+            return 1.0
+        return None if mean is None else min(mean / work.sequence_length, 1.0)
 
     @cached_property
     def training_s(self) -> float:
         """Steps and nothing else."""
-        return self.steps * self.step_time_s
+        whole = self.steps - self.climb.steps
+        return whole * self.step_time_s + self.climb.seconds
 
     @cached_property
     def model_flops_per_step(self) -> float:

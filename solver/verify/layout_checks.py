@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from solver.performance.stages import layers_per_stage_by_cost
 from solver.verify.evidence import Evidence
+from solver.verify.ramp_checks import check_ramp
 from solver.verify.violation import Violation, facts
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def check_divisibility(evidence: Evidence) -> Iterator[Violation]:
             return
     yield from _ranks(evidence, layout)
     yield from _batch(evidence, layout)
+    yield from check_ramp(evidence)
     yield from _layers(evidence, layout)
     yield from _tensor(evidence, layout)
     yield from _sequence(evidence, layout)

@@ -71,6 +71,7 @@ def every_candidate(setting: Setting) -> list[CandidateTable]:
         rows = Rows(
             layouts,
             seconds,
+            seconds * steps,
             setting.sigma(group, layouts.gpus, seconds * steps),
             lattice.steps[fits],
             lattice.memory_bytes[fits],

@@ -10,7 +10,7 @@ from solver.messages.en import MESSAGES
 from solver.plan import Plan
 from solver.planning.single_job import plan_job
 from solver.provenance import is_estimate
-from tests.planning.jobs import A100, H100, catalog, job
+from tests.planning.jobs import A100, H100, TOY, catalog, job
 
 QUIET: dict[str, Any] = {**A100, "ram_gb": 2048}
 """A100 nodes with known stock, enough host memory and a stated price."""
@@ -27,6 +27,8 @@ FAR: dict[str, Any] = {
     "workload": {"global_batch_size": 3200},
 }
 OCI = {"constraints": {"providers": ["oci"]}}
+
+IN_FOUR = {"constraints": {"parallelism": {"pp": 4}}}
 
 LONG = {"workload": {"tokens": "500B"}}
 
@@ -156,6 +158,16 @@ CASES: list[tuple[str, Keys, Keys]] = [
         "no-ecc",
         own({**QUIET, "gpu": "rtx-4090"}),
         own({**QUIET, "gpu": "rtx-6000-ada"}),
+    ),
+    (
+        "layers-uneven",
+        own(QUIET, model={**TOY, "layers": 10}, **IN_FOUR),
+        own(QUIET, **IN_FOUR),
+    ),
+    (
+        "vocabulary-padded",
+        own(QUIET, constraints={"parallelism": {"tp": 8}}),
+        own(QUIET, constraints={"parallelism": {"tp": 1}}),
     ),
     (
         "kv-replicated",

@@ -88,6 +88,7 @@ def _job(
         optimizer=optimizer_of(catalog, optimizer),
         lora_rank=work.lora_rank if work.method != "full" else 0,
         lora_targets=work.lora_targets,
+        base=work.lora_base if work.method != "full" else "",
         attention_span=_attention_span(scenario),
         efficiency=work.efficiency,
         batch_ramp=None if work.batch_ramp is None else BatchRamp(*work.batch_ramp),

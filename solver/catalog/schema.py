@@ -318,6 +318,7 @@ class RoundTrip(Entry):
 
 Billions = Annotated[float, Bounds(1e-6, 1e6, "billion parameters")]
 ZeroStage = Annotated[int, Bounds(0, 3)]
+QuantisedBase = Literal["int8", "nf4", "nf4_plain"]
 
 
 class Architecture(Entry):
@@ -403,6 +404,8 @@ class FrameworkEntry(Entry):
     stages_by_cost: bool = False
     whole_tensors: bounds.Factor = 4.0
     qlora_ends_bytes: bounds.ParameterBytes = 2.0
+    sharded_bases: tuple[QuantisedBase, ...] = ("nf4", "nf4_plain")
+    """Formats of a quantised base that ZeRO-3 or FSDP can divide over ranks."""
     default_optimizer: str = "adamw"
     constants: dict[str, Annotated[float, Bounds(0, 1e6)]] = Field(default_factory=dict)
 

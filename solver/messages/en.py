@@ -1,6 +1,7 @@
 """The English texts; `solver.messages` says how they are used."""
 
 from solver.messages.en_accuracy import ACCURACY
+from solver.messages.en_adapters import ADAPTERS
 from solver.messages.en_catalog import CATALOG
 from solver.messages.en_data import DATA
 from solver.messages.en_explain import EXPLAIN
@@ -471,6 +472,7 @@ MESSAGES: dict[str, str] = (
     | _WARNINGS
     | _NOTICES
     | ACCURACY
+    | ADAPTERS
     | DATA
     | EXPLAIN
     | IMPORTING

@@ -17,6 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from solver.performance.adapters import (
+    Matrix,
+    adapted_attention,
+    adapted_mlp,
+    adapter_bytes,
+    quantised_bytes,
+)
 from solver.performance.inputs import (
     FloatArray,
     Hardware,
@@ -45,17 +52,11 @@ FUSED_BACKWARD = 2.5
 ELEMENTWISE_BACKWARD = 1.6
 """Backward over forward memory traffic of element-wise kernels."""
 
-NF4_BYTES = 0.516
-"""Bytes a weight in NF4 with double quantisation (arXiv 2305.14314)."""
-
 ELEMENT_BYTES = {"fp32": 4.0}
 """Bytes of an activation by precision; 2 for all others."""
 
 LOW_PRECISION_BYTES = {"fp8": 1.0, "mxfp8": 1.0, "nvfp4": 0.5}
 """Bytes of a linear's operands in precisions below 16 bits."""
-
-Matrix = tuple[Any, Any]
-"""Outputs and inputs of a linear on one GPU."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +96,16 @@ def attention_matrices(shape: TransformerShape, tp: Any) -> list[Matrix]:
             (heads * (shape.qk_nope_dim + shape.v_head_dim), inner),
             (shape.hidden, heads * shape.v_head_dim),
         ]
-    keys = np.maximum(shape.kv_heads / tp, 1.0)
+    keys = kv_heads_of(shape, tp)
     return [
         ((heads + 2 * keys) * shape.head_dim, shape.hidden),
         (shape.hidden, heads * shape.head_dim),
     ]
+
+
+def kv_heads_of(shape: TransformerShape, tp: Any) -> Any:
+    """Heads of keys and values on one GPU: at least one."""
+    return np.maximum(shape.kv_heads / tp, 1.0)
 
 
 def mlp_matrices(shape: TransformerShape, width: float, tp: Any) -> list[Matrix]:
@@ -166,17 +172,20 @@ def linears(
     groups: Any = 1,
     share: Any = 1.0,
     casts: float = 1.0,
+    adapted: Sequence[Matrix] = (),
 ) -> tuple[FloatArray, FloatArray]:
     """Forward and backward seconds of linears, casts and dequantisation included.
 
-    ``share`` is what they reach of the rate of large matmuls.
+    ``share`` is what they reach of the rate of large matmuls, ``adapted`` are those of
+    them with adapters.
     """
     low = LOW_PRECISION_BYTES.get(job.precision)
     operand = low if low else ELEMENT_BYTES.get(job.precision, 2.0)
     rate = linear_rate(hardware) * share
     forward: Any = 0.0
     backward: Any = 0.0
-    extra: Any = 0.0
+    extra: Any = groups * adapter_bytes(rows, adapted, job.lora_rank)
+    quantised = quantised_bytes(job)
     for outs, inner in matrices:
         args = (hardware, rate, operand, groups)
         forward = forward + matmul_s(rows, outs, inner, *args)
@@ -188,19 +197,11 @@ def linears(
             backward = backward + memory_s(hardware, accumulate)
         if low:
             extra = extra + casts * stack.cast_passes * rows * (outs + inner) * groups
-        if job.method == "qlora":
-            dequantise = (NF4_BYTES + 2.0) * stack.nf4_passes
+        if quantised is not None:
+            dequantise = (quantised + 2.0) * stack.nf4_passes
             extra = extra + dequantise * outs * inner * groups
-        if job.method != "full":
-            extra = extra + _adapter_bytes(rows, outs, inner, job) * groups
     moved = memory_s(hardware, extra)
     return np.asarray(forward + moved), np.asarray(backward + moved)
-
-
-def _adapter_bytes(rows: Any, outs: Any, inner: Any, job: TrainingJob) -> Any:
-    # The input is read, the low-rank product written and read, the output updated;
-    # the FLOPs of rank r are far below the memory roofline.
-    return 2.0 * rows * (inner + 2.0 * outs + 2.0 * job.lora_rank)
 
 
 def attention_core(
@@ -279,7 +280,11 @@ def dense_layer(
     """Kernels of a layer with a dense feed-forward block, (n,) seconds each."""
     tp = cells.tp
     matrices = [*attention_matrices(shape, tp), *mlp_matrices(shape, shape.ffn, tp)]
-    forward, backward = linears(matrices, tokens_of(job, cells), job, stack, hardware)
+    adapted = adapted_attention(shape, job, tp, kv_heads_of(shape, tp))
+    adapted += adapted_mlp(shape, job, shape.ffn, tp)
+    forward, backward = linears(
+        matrices, tokens_of(job, cells), job, stack, hardware, adapted=adapted
+    )
     core, core_backward = attention_core(shape, job, stack, hardware, cells)
     other = elementwise_s(shape, job, stack, hardware, cells, shape.ffn / tp)
     return Kernels(
@@ -317,15 +322,25 @@ def moe_layer(
     routed = expert_tokens(shape, job, cells)
     shared = shape.shared_experts * expert_width(shape)
     dense = [*attention_matrices(shape, cells.tp), (shape.n_experts, shape.hidden)]
+    adapted = adapted_attention(shape, job, cells.tp, kv_heads_of(shape, cells.tp))
     if shared:
         dense += mlp_matrices(shape, shared, cells.tp)
-    forward, backward = linears(dense, rows, job, stack, hardware)
+        adapted += adapted_mlp(shape, job, shared, cells.tp)
+    forward, backward = linears(dense, rows, job, stack, hardware, adapted=adapted)
     local = shape.n_experts / cells.ep
     each = np.maximum(routed * cells.etp / local, 1.0)
     experts = mlp_matrices(shape, expert_width(shape), cells.etp)
     grouped = hardware.grouped_rate
     up, down = linears(
-        experts, each, job, stack, hardware, local, grouped, stack.expert_casts
+        experts,
+        each,
+        job,
+        stack,
+        hardware,
+        local,
+        grouped,
+        stack.expert_casts,
+        adapted_mlp(shape, job, expert_width(shape), cells.etp),
     )
     busiest = imbalance_of(job, cells) * (1.0 + stack.expert_rows / each)
     core, core_backward = attention_core(shape, job, stack, hardware, cells)

@@ -2,7 +2,7 @@
 
 Dense parameters are shared by the dp x cp ranks that lie TP apart. Experts have
 their own group: the ranks left over by ETP x EP. Bytes a parameter: gradients in
-``Stack.reduce_bytes``, gathered weights in 2 (NF4 under QLoRA).
+``Stack.reduce_bytes``, gathered weights in 2 (fewer where the base is quantised).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from solver.performance import compute
+from solver.performance.adapters import adapter_counts, quantised_bytes
 from solver.performance.communication import (
     all_gather_s,
     all_reduce_s,
@@ -79,22 +80,21 @@ def parameters(shape: TransformerShape, job: TrainingJob, cells: Layouts) -> Par
     ]
     local = shape.n_experts / cells.ep * moe
     experts = compute.mlp_matrices(shape, width, cells.etp * 1.0)
-    full = job.method == "full"
     count = sum(w * compute.matrix_elements(m) for m, w in dense)
     expert = local * compute.matrix_elements(experts)
+    trained, trained_expert = count, expert
+    if job.method != "full":
+        outside, within = adapter_counts(shape, job)
+        trained = outside / (shape.layers * tp)
+        trained_expert = moe * within / (cells.ep * cells.etp)
     zero = np.zeros(len(cells))
     return Parameters(
         zero + count,
-        zero + (count if full else sum(w * _adapters(m, job) for m, w in dense)),
+        zero + trained,
         zero + expert,
-        zero + (expert if full else local * _adapters(experts, job)),
+        zero + trained_expert,
         zero + compute.padded_vocab(shape, tp) / tp * shape.hidden,
     )
-
-
-def _adapters(matrices: list[compute.Matrix], job: TrainingJob) -> Any:
-    """Elements of the low-rank adapters of ``matrices``."""
-    return sum(job.lora_rank * (outs + inner) for outs, inner in matrices)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def collectives_s(
     zero = layouts.zero_stage
     sharded = np.where(zero > 0, group.shard, group.size)
     near = link(hardware, domain, sharded, group.stride)
-    gather_bytes = compute.NF4_BYTES if job.method == "qlora" else 2.0
+    gather_bytes = quantised_bytes(job) or 2.0
     bucket = np.maximum(BUCKET_ELEMENTS, BUCKET_ELEMENTS_A_RANK * group.size)
     buckets = np.ceil(trained / bucket)
     units = np.where(zero == 3, layers, buckets)

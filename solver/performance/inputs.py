@@ -125,6 +125,9 @@ class TrainingJob:
     """Linear layers with adapters: q k v o gate up down (all when empty)."""
     trains_ends: bool = False
     """Whether embedding and head train whole beside the adapters."""
+    base: str = ""
+    """Format of the frozen base's linears: bf16 | int8 | nf4 | nf4_plain; empty: the
+    method's."""
     attention_span: float = 0.0
     """Mean tokens that attention covers (mean document length); 0: the sequence."""
     moe_imbalance: float = 1.1
@@ -199,6 +202,8 @@ class Framework:
     qlora_ends_bytes: float = 2.0
     """Bytes a parameter of embedding, head and norms beside a 4-bit base: 4 where they
     are turned into fp32, and with them the residual stream."""
+    sharded_bases: tuple[str, ...] = ("nf4", "nf4_plain")
+    """Formats of a quantised base that ZeRO-3 or FSDP can divide over ranks."""
     offloads_shards: bool = False
     """Keeps what ZeRO-3 shards in host memory."""
     offloads_inputs: bool = False

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from solver.performance.adapters import base_of, quantised_bytes
 from solver.performance.inputs import Framework, TrainingJob, TransformerShape
 from solver.performance.stages import is_clean_split
 from solver.ranges import Range
@@ -176,6 +177,8 @@ def zero_stage_values(
     stages = framework.zero_stages_with_pp if pipelined else framework.zero_stages
     if job.method != "full":
         stages = tuple(z for z in stages if z in ADAPTER_ZERO_STAGES) or stages
+        if quantised_bytes(job) and base_of(job) not in framework.sharded_bases:
+            stages = tuple(z for z in stages if z < 3)
     return limits.keep("zero_stage", stages)
 
 

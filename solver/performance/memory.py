@@ -34,6 +34,7 @@ from solver.performance.state_memory import (
     StageParameters,
     StateBytes,
     expert_shard_degree,
+    frozen_end_bytes,
     stage_parameters,
     state_bytes,
 )
@@ -244,7 +245,8 @@ def _sharded_state(
         linear = held.layers / np.where(sharded, degree, 1.0)
         linear = linear + held.experts / np.where(sharded, expert_degree, 1.0)
         other = held.other / np.where(sharded, degree, 1.0)
-        frozen = state.frozen_linear * linear + state.frozen_other * other
+        ends = frozen_end_bytes(state, layouts)
+        frozen = state.frozen_linear * linear + ends * other
     total = trained + experts
     sharded = trained / degree + experts / expert_degree
     weights = state.weight * np.where(zero == 3, sharded, total)
@@ -278,7 +280,8 @@ def _gathered(
 ) -> FloatArray:
     """Bytes of gathered layers and ends (ZeRO-3) and of one dequantised layer, (n,)."""
     one = held.token_layer * state.element
-    dequantised = one if 0 < state.frozen_linear < 1 else np.zeros(len(one))
+    quantised = 0 < state.frozen_linear < state.element
+    dequantised = one if quantised else np.zeros(len(one))
     layer = held.layer * (state.frozen_linear or state.element)
     size = framework.gathered_layers * layer + state.element * held.ends
     gathered = (layouts.zero_stage == 3) & (layouts.shard_degree > 1)

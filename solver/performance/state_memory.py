@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from solver.performance.adapters import adapter_counts, quantised_bytes
 from solver.performance.inputs import (
     FloatArray,
     Framework,
@@ -20,15 +21,9 @@ from solver.performance.inputs import (
     TransformerShape,
 )
 from solver.performance.transformer import (
-    LORA_TARGETS,
-    ParameterCount,
-    adapter_parameters,
     padded_vocab_array,
     parameters,
 )
-
-NF4_BYTES = 4.127 / 8
-"""Bytes a weight in NF4 with double quantisation: 4 bits, and 0.127 of constants."""
 
 TRAINED_END_BYTES = (2.0, 2.0)
 """Bytes of weight and gradient of an embedding or head that trains whole beside
@@ -86,7 +81,8 @@ def state_bytes(job: TrainingJob, framework: Framework) -> StateBytes:
         elif weight <= element:
             master = optimizer.master_bytes
     adapters = job.method != "full"
-    ends = framework.qlora_ends_bytes if job.method == "qlora" else element
+    quantised = quantised_bytes(job)
+    ends = element if quantised is None else framework.qlora_ends_bytes
     return StateBytes(
         weight=weight,
         copy=element if weight > element and not adapters else 0.0,
@@ -94,10 +90,21 @@ def state_bytes(job: TrainingJob, framework: Framework) -> StateBytes:
         optimizer=master + moments,
         paged=optimizer.state_bytes if optimizer.paged else 0.0,
         step_temporary=temporary,
-        frozen_linear=NF4_BYTES if job.method == "qlora" else element * adapters,
+        frozen_linear=element * adapters if quantised is None else quantised,
         frozen_other=ends * adapters,
         element=element,
     )
+
+
+def frozen_end_bytes(state: StateBytes, layouts: Layouts) -> FloatArray:
+    """Bytes of a frozen parameter outside of the layers' matrices, (n,).
+
+    ZeRO-3 and FSDP divide tensors of one type only, so that beside a quantised base
+    they stay in 16 bits where they are otherwise turned into fp32 (TRL leaves PEFT's
+    preparation out where a quantised base is sharded).
+    """
+    sharded = (layouts.zero_stage == 3) & (layouts.shard_degree > 1)
+    return np.where(sharded, min(state.element, state.frozen_other), state.frozen_other)
 
 
 @dataclass(frozen=True)
@@ -160,7 +167,7 @@ def stage_parameters(
         one_expert = shared + count.expert / layouts.etp
         token_layer = np.where(moe_layers > 0, one_expert, token_layer)
     if job.method != "full":
-        outside, within = _adapters(shape, job, count)
+        outside, within = adapter_counts(shape, job)
         adapters = outside * layers / (shape.layers * tp)
         expert_adapters = within * moe_layers / expert_ranks
         trained_ends = ends if job.trains_ends else nothing
@@ -201,16 +208,6 @@ def _end_matrices(
     if tied:
         head = np.where(single, 0.0, head)
     return embedding + head
-
-
-def _adapters(
-    shape: TransformerShape, job: TrainingJob, count: ParameterCount
-) -> tuple[int, float]:
-    """Adapter parameters outside of routed experts, and in one layer's experts."""
-    targets = job.lora_targets or LORA_TARGETS
-    outside = adapter_parameters(shape, job.lora_rank, targets, experts=0)
-    everything = adapter_parameters(shape, job.lora_rank, targets)
-    return outside, (everything - outside) / max(count.moe_layers, 1)
 
 
 def expert_shard_degree(layouts: Layouts) -> FloatArray:

@@ -25,6 +25,11 @@ from solver.planning.clock import Clock
 from solver.planning.conflict import joint_relaxations, minimal_conflict
 from solver.planning.energy_relaxations import relaxed_limits
 from solver.planning.least_change import Solve, least_change
+from solver.planning.memory_limits import (
+    data_parallel_limit,
+    limit_text,
+    longest_sequence,
+)
 from solver.planning.memory_miss import MemoryMiss, levers, nearest_memory_miss
 from solver.planning.opening import Opening, round_up
 from solver.planning.relaxation_text import (
@@ -282,6 +287,13 @@ def _memory(setting: Setting, miss: MemoryMiss, clock: Clock) -> Explanation:
     summary = sentence(
         "why.memory", need=miss.need_gib, usable=miss.allowed_gib, gpu=miss.gpu
     )
+    limit = data_parallel_limit(setting, miss)
+    shown = miss.as_dict()
+    if limit is not None:
+        longest = None
+        if limit.kind == "sequence":
+            shown["longest_sequence"] = longest = longest_sequence(setting, miss)
+        summary = f"{summary}. {limit_text(setting, miss, limit, longest)}"
     found = openings(setting, clock)
     if "memory" not in in_force(setting) and miss.need_gib <= miss.usable_gib:
         opening = _open(setting, "memory", clock)  # the headroom that is usual
@@ -292,7 +304,7 @@ def _memory(setting: Setting, miss: MemoryMiss, clock: Clock) -> Explanation:
         "memory",
         summary,
         found,
-        miss.as_dict(),
+        shown,
         tuple(levers(setting, miss)),
     )
 

@@ -143,7 +143,7 @@ def levers(setting: Setting, miss: MemoryMiss) -> Iterator[dict[str, Any]]:
         limits = replace(changed.space.limits(miss.group.node_kind), pins={})
         limits = replace(limits, recompute=None)
         try:
-            need = _least_need_gib(changed, limits, miss.group)
+            need = least_need_gib(changed, limits, miss.group)
         except OutOfTimeError:
             return
         if need is None or need >= miss.need_gib:
@@ -159,9 +159,10 @@ def levers(setting: Setting, miss: MemoryMiss) -> Iterator[dict[str, Any]]:
         }
 
 
-def _least_need_gib(
+def least_need_gib(
     setting: Setting, limits: LatticeLimits, group: HardwareClass
 ) -> float | None:
+    """What the leanest layout of the setting's job needs on nodes of a class, GiB."""
     group = replace(group, job=setting.job)
     model = (setting.shape, group.job, setting.framework)
     groups = layout_groups(*model, limits)

@@ -83,6 +83,13 @@ def check_lora(
             key=True,
             depends_on=[("workload", "method")],
         )
+    if workload.method == "qlora" and spec.base == "bf16":
+        message = (
+            "the method qlora has a quantised base: say int8, nf4 or nf4_plain, or "
+            "method: lora"
+        )
+        depends = [("workload", "method")]
+        reading.fault("contradiction", message, (*path, "base"), depends_on=depends)
     if architecture is None:
         return
     if spec.rank > architecture.hidden:

@@ -41,6 +41,8 @@ class Workload:
     framework: str
     lora_rank: int = 16
     lora_targets: tuple[str, ...] = ()
+    lora_base: str = ""
+    """int8, nf4 or nf4_plain; empty: what the method usually has."""
     efficiency: float = 1.0
     """Speed of a step over that of a well-tuned framework."""
     packing: Literal["packed", "padded"] = "packed"

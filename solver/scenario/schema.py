@@ -68,6 +68,7 @@ Start = Literal["scratch", "checkpoint"]
 Precision = Literal["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32"]
 Recompute = Literal["none", "selective", "full"]
 LoraTarget = Literal["q", "k", "v", "o", "gate", "up", "down"]
+Base = Literal["bf16", "int8", "nf4", "nf4_plain"]
 
 
 class ModelSpec(Spec):
@@ -153,13 +154,18 @@ class LoraSpec(Spec):
     """Rank of the adapters. Default: 16."""
     targets: Annotated[tuple[Annotated[LoraTarget, Spelled], ...], AnyOf] = ()
     """Linear layers with adapters. Default: all of q, k, v, o, gate, up, down."""
+    base: Annotated[Base, Spelled] | None = None
+    """How the frozen linears are kept: bf16 (the 16 bits of the precision), int8, nf4
+    (4 bits, double quantisation) or nf4_plain (without). Default: bf16 for lora, nf4
+    for qlora."""
 
 
 class WorkloadSpec(Spec):
     """What is trained, on how much, and how."""
 
     method: Annotated[Method, Spelled] = "full"
-    """full (all weights), lora (adapters) or qlora (adapters on a 4-bit base)."""
+    """full (all weights), lora (adapters) or qlora (adapters on a quantised
+    base: 4 bits unless `lora.base` says int8)."""
     start: Annotated[Start, Spelled] | None = None
     """scratch, or checkpoint for fine-tuning. Default: scratch for full, else
     checkpoint."""

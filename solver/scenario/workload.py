@@ -11,7 +11,7 @@ from solver.scenario.quantities import DATA_BYTES
 from solver.scenario.ramp import resolve_ramp
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import DataSpec, Workload
-from solver.scenario.schema import ScenarioFile, WorkloadSpec
+from solver.scenario.schema import Method, ScenarioFile, WorkloadSpec
 from solver.yaml_source import DataPath
 
 WORKLOAD: DataPath = ("workload",)
@@ -55,7 +55,7 @@ def resolve_workload(
     ramp = resolve_ramp(spec.batch_ramp, batch, length, tokens, reading)
     framework = _framework(spec, start, reading)
     return Workload(
-        method=spec.method,
+        method=_method(spec, reading),
         start=start,
         tokens=STAND_IN_TOKENS if tokens is None else float(tokens),
         sequence_length=length,
@@ -67,6 +67,7 @@ def resolve_workload(
         framework=framework or "",
         lora_rank=spec.lora.rank if spec.lora else 16,
         lora_targets=tuple(dict.fromkeys(spec.lora.targets)) if spec.lora else (),
+        lora_base=_quantised_base(spec),
         efficiency=spec.efficiency,
         packing=spec.packing or "packed",
         batch_ramp=ramp,
@@ -94,6 +95,22 @@ def resolve_data(file: ScenarioFile, workload: Workload, reading: Reading) -> Da
         mean_document_tokens=spec.mean_document_tokens,
         **place,
     )
+
+
+def _quantised_base(spec: WorkloadSpec) -> str:
+    """Return the quantised format of the frozen base, where one is stated."""
+    base = spec.lora.base if spec.lora else None
+    return base if base not in (None, "bf16") else ""
+
+
+def _method(spec: WorkloadSpec, reading: Reading) -> Method:
+    """Return how weights train; adapters on a quantised base are qlora."""
+    base = _quantised_base(spec)
+    if spec.method != "lora" or not base:
+        return spec.method
+    if not reading.is_broken((*WORKLOAD, "lora", "base")):
+        reading.notice("notice.lora.quantised", base=base)
+    return "qlora"
 
 
 def _sequence_length(

@@ -36,6 +36,11 @@ SOLVED: dict[str, tuple[set[str], float]] = {
     "llama31-405b": ({"B200", "H100"}, 78_653_838),
     "lowest-carbon-under-budget": ({"H100", "H200", "B200"}, 150_227),
     "mixtral-8x7b-pretrain": ({"B200", "B300"}, 143_649),
+    "lora-8b-one-or-two-48gb": (
+        {"RTX 6000 Ada", "RTX A6000", "A40", "L40", "L40S"},
+        6.8,
+    ),
+    "qlora-70b-two-24gb": ({"RTX 3090", "RTX 4090"}, 4.6),
     "qlora-65b-one-card": ({"RTX 6000 Ada", "RTX A6000", "A40", "L40", "L40S"}, 6.9),
     "wait-for-delivery": ({"H100"}, 1_060_000),
     "quickstart-7b": ({"B200", "B300", "H100", "H200"}, 138_740),

@@ -17,6 +17,7 @@ ADAPTERS = {
     "why.memory.undivided": (
         "{framework} does not divide one sequence over GPUs; {others} can."
     ),
+    "why.memory.no-framework": "no other",
     "why.memory.replicated": (
         "Every GPU keeps the whole base of {need:.1f} GiB ({base}), so that more GPUs "
         "do not help."

@@ -134,5 +134,5 @@ def _dividing(setting: Setting) -> str:
         for entry in setting.catalog.frameworks.values()
         if method in entry.methods and (entry.context_parallel or entry.tensor_parallel)
     )
-    others = ", ".join(able) or sentence("value.none")
+    others = ", ".join(able) or sentence("why.memory.no-framework")
     return sentence("why.memory.undivided", framework=framework.name, others=others)

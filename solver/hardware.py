@@ -160,7 +160,7 @@ def hardware_for(
         plain_rate=values["plain_rate"],
         grouped_rate=values.get("grouped", 1.0),
         attention_ramp_tokens=values["attention_ramp_tokens"],
-        **_inside(server, intra_node, calibration),
+        **_inside(gpu, server, intra_node, calibration),
     )
     return replace(made, speed_headroom=_speed_headroom(made, gpu, server, intra_node))
 
@@ -198,13 +198,23 @@ def _pcie_bytes_per_s(gpu: Gpu) -> float:
     return whole * gpu.link_share if isinstance(gpu, Slice) else whole
 
 
+_STAGED = 0.27
+"""Share of a PCIe link that cards whose driver lets them not copy to one another have
+in each direction, since all passes through host memory: two RTX 4090 reached 16.8 GB/s
+both ways together, of 31 each way (gist.github.com/muellerzr/fbfabd0f, 2024-04)."""
+
+
 def _inside(
-    server: Server, tier: IntraNodeTier | None, calibration: Mapping[str, Any]
+    gpu: Gpu,
+    server: Server,
+    tier: IntraNodeTier | None,
+    calibration: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Fields of the hardware that say how the GPUs of a node reach each other.
 
     Without measured bus rates the PCIe groups take the measured curve of a box
-    without peer-to-peer between sockets (``pcie`` of calibration.yaml).
+    without peer-to-peer between sockets (``pcie`` of calibration.yaml). Cards that
+    cannot copy to one another have no more than `_STAGED` of their link.
     """
     curve = calibration["pcie"]
     buses = {2: curve["bus_2"], 4: curve["bus_4"], 8: curve["bus_8"]}
@@ -212,6 +222,9 @@ def _inside(
         measured = {2: tier.bus_2_gb_per_s, 4: tier.bus_4_gb_per_s}
         measured[8] = tier.bus_8_gb_per_s
         buses = {size: measured[size] or buses[size] for size in buses}
+    if not gpu.peer_to_peer:
+        most = _STAGED * _pcie_bytes_per_s(gpu) / 1e9
+        buses = {size: min(rate, most) for size, rate in buses.items()}
     linked = server.intra_node_kind in ("nvlink", "nvswitch")
     nominal = server.intra_node_gb_per_s or (tier.gb_per_s if tier else 0.0)
     efficiency = tier.efficiency if tier else curve["nvlink"]

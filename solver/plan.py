@@ -162,6 +162,9 @@ class Plan:
     sequences and days that it takes on the way; None: it has it from the start."""
     useful_token_share: float | None = 1.0
     """Part of the computed tokens that is data, not padding; None: not known."""
+    slice: dict[str, Any] | None = None
+    """What a MIG slice is of its card: card, profile, slices_per_card, compute_slices,
+    memory_slices, sm_count; None: whole cards."""
 
     @property
     def memory_headroom(self) -> float:

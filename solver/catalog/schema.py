@@ -96,7 +96,11 @@ class Gpu(SourcedByField):
     tdp_w: bounds.Watts = 0.0
     """Power limit, watts."""
     ecc: bool = True
-    """Whether its memory corrects errors."""
+    """Whether its memory corrects errors, as it comes."""
+    ecc_option: bool = False
+    """Whether error correction can be turned on where it is off by default."""
+    peer_to_peer: bool = True
+    """Whether its driver lets cards copy to one another over PCIe."""
     mig_profiles: dict[str, Annotated[int, Bounds(0, 100)]] = Field(
         default_factory=dict
     )

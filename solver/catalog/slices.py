@@ -28,6 +28,7 @@ __all__ = [
     "SliceName",
     "card_id",
     "is_slice",
+    "slice_facts",
     "slice_fault",
     "slice_id",
     "slice_name",
@@ -131,6 +132,14 @@ def whole_card(gpu: Gpu) -> Gpu:
     return gpu.whole if isinstance(gpu, Slice) else gpu
 
 
+def slice_facts(gpu: Gpu) -> dict[str, Any] | None:
+    """Return what a plan says of a slice; None of a whole card."""
+    if not isinstance(gpu, Slice):
+        return None
+    names = ("card", "profile", "slices_per_card", "compute_slices", "memory_slices")
+    return {name: getattr(gpu, name) for name in (*names, "sm_count")}
+
+
 def slices_of(card: Gpu) -> Iterator[Slice]:
     """Yield the slices that a card can be cut into, by profile."""
     for profile, count in card.mig_profiles.items():
@@ -174,6 +183,7 @@ def slice_of(card: Gpu, profile: str) -> Slice:
         memory_bandwidth_gb_per_s=card.memory_bandwidth_gb_per_s * share,
         tdp_w=card.tdp_w * compute / _compute_slices(card),
         sm_count=sm_count,
+        peer_to_peer=False,
         source=f"derived: its share of {card.id} ({card.source})",
         sources=_sources(card, profile),
         card=card.id,
@@ -193,7 +203,8 @@ _RATES = (
 
 _SAME = (
     *("vendor", "family", "generation", "compute_capability", "memory_type"),
-    *("pcie_generation", "pcie_lanes", "ecc", "release", "as_of"),
+    *("pcie_generation", "pcie_lanes", "ecc", "ecc_option"),
+    *("release", "as_of"),
 )
 """What a slice is like its card in."""
 
@@ -280,7 +291,10 @@ def slice_fault(name: str, profile: str, cards: Iterable[Gpu]) -> Issue:
     near = sorted(counts, key=lambda known: -_likeness(profile, known))
     few = counts if len(counts) <= MOST_SHOWN else {n: counts[n] for n in near[:3]}
     verb = "it has" if len(few) == len(counts) else "the nearest are"
-    message = f"{who} has no MIG profile {shown(profile)}; {verb} {_listed(few)}"
+    if slice_name(name) == SliceName("", profile):
+        who = "no GPU"
+    has = "has" if who == "no GPU" else "has no"
+    message = f"{who} {has} MIG profile {shown(profile)}; {verb} {_listed(few)}"
     return Issue("unknown-name", message, hint=near[0])
 
 

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "interruptions_per_node_hour",
+    "is_geforce",
     "merged_catalog",
+    "part_of_node",
     "slowest_local_drive",
     "standard_server",
     "storage_options",
@@ -185,6 +187,11 @@ def _usual_storage(
     return tuple(sorted(found, key=lambda tier: tier.id))
 
 
+def is_geforce(gpu: Gpu) -> bool:
+    """Return whether a GPU is a consumer card."""
+    return gpu.family.startswith(_GEFORCE)
+
+
 def _local_storage(catalog: Catalog, server: Server, gpu: Gpu) -> list[StorageTier]:
     """Return the node's local NVMe as tiers of its own size."""
     if not server.local_nvme_tb:
@@ -194,7 +201,7 @@ def _local_storage(catalog: Catalog, server: Server, gpu: Gpu) -> list[StorageTi
     tiers = [t for t in catalog.storage.values() if t.kind == kind and not t.provider]
     # the slowest of a kind: which drives a node has is not known
     tiers.sort(key=lambda tier: (tier.read_gb_per_s_per_node, tier.id))
-    direct = gpu.vendor == "NVIDIA" and not gpu.family.startswith(_GEFORCE)
+    direct = gpu.vendor == "NVIDIA" and not is_geforce(gpu)
     plain = [tier for tier in tiers if not tier.gpudirect][:1]
     if direct:
         plain += [tier for tier in tiers if tier.gpudirect][:1]
@@ -279,6 +286,22 @@ def _slice_server(
             "note": f"{part.profile} of one GPU of the server {card.id}.",
         }
     )
+
+
+def part_of_node(server: Server, gpus: int) -> Server:
+    """Return so many GPUs of a node, with their share of host, drives and NICs.
+
+    The NICs stay what they are: a part has its share of their rate.
+    """
+    part = _scaled(server, gpus).model_copy(
+        update={
+            "id": f"{server.id}/{gpus}-of-{server.gpus_per_node}",
+            "standard": False,
+            "note": f"{gpus} of the {server.gpus_per_node} GPUs of {server.id}.",
+        }
+    )
+    in_rack = server.nvlink_domain_gpus > server.gpus_per_node
+    return _alone(part) if gpus == 1 and not in_rack else part
 
 
 def _scaled(reference: Server, gpus_per_node: int) -> Server:

@@ -2,6 +2,7 @@
 
 from solver.messages.en_accuracy import ACCURACY
 from solver.messages.en_adapters import ADAPTERS
+from solver.messages.en_cards import CARDS
 from solver.messages.en_catalog import CATALOG
 from solver.messages.en_data import DATA
 from solver.messages.en_explain import EXPLAIN
@@ -337,10 +338,6 @@ _WARNINGS = {
         "At {asked:g}% of the predicted speed something in these {gpu} nodes would "
         "pass its data sheet: steps are planned at {taken:g}% (workload.efficiency)."
     ),
-    "warning.pcie-assumed": (
-        "How fast {gpu} cards talk over PCIe was not measured in this server; the rate "
-        "of a similar one is assumed."
-    ),
     "warning.gpu-estimate": (
         "No measurements calibrate the {generation} generation: its efficiency is an "
         "estimate."
@@ -349,9 +346,6 @@ _WARNINGS = {
         "{count:,} {count:layout fulfils|layouts fulfil} what was pinned; shown is the "
         "fastest that fits in "
         "memory (or the leanest, where none does)."
-    ),
-    "warning.no-ecc": (
-        "The GPU {gpu} has no ECC memory: errors can go unnoticed in long runs."
     ),
     "warning.host-unknown": "The host memory of this server is not known; check it.",
     "warning.host-ram": (
@@ -482,5 +476,6 @@ MESSAGES: dict[str, str] = (
     | GEOGRAPHY
     | PHASES
     | CATALOG
+    | CARDS
 )
 """Message id to format string."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from solver.candidates import CandidateTable, at_quantile
+from solver.catalog.slices import slice_facts
 from solver.energy import grid_of, offer_power_kw, offer_pue
 from solver.geography import around
 from solver.performance.efficiency import attained
@@ -125,6 +126,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         purchase_plan=purchase_plan(bill),
         batch_ramp=batch_ramp(job, one),
         useful_token_share=setting.scenario.data.useful_share,
+        slice=slice_facts(option.gpu),
     )
 
 

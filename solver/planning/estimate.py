@@ -13,6 +13,7 @@ import numpy as np
 
 from solver.catalog.names import most_usual_first, resolve_gpu
 from solver.catalog.schema import Offer
+from solver.catalog.slices import is_slice
 from solver.catalog.supply import standard_server
 from solver.errors import InputError, Issue, IssueLog, nearest
 from solver.hardware import hardware_of, precision_supported
@@ -30,6 +31,7 @@ from solver.performance.parallelism import explain_divisibility
 from solver.performance.step_time import mfu, step_time
 from solver.plan import LayoutPlan, Message
 from solver.planning.build_plan import layout_plan, memory_gib
+from solver.planning.card_notes import card_notes
 from solver.planning.layout_notes import layout_notes
 from solver.planning.plan_notes import note
 from solver.planning.prediction_notes import PredictedSteps
@@ -50,6 +52,8 @@ DEGREES = ("tp", "pp", "cp", "ep", "dp", "virtual_stages", "micro_batch", "zero_
 
 SHOWN_NAMES = 4
 """How many GPUs or servers a question names."""
+
+JOINED_TO_NONE = "no network joins MIG slices: one slice is one job"
 
 OTHER_COLUMNS = ("etp", "accumulation")
 """Pins on columns that follow from the axes."""
@@ -231,13 +235,15 @@ def _usual_server(catalog: Catalog, gpu_id: str, pins: EstimatePins) -> Server:
             for s in catalog.servers.values()
             if s.standard and s.gpu == gpu_id
         ]
-        wanted = max(usual, default=8)
+        wanted = 1 if is_slice(gpu_id) else max(usual, default=8)
         total = pins.gpus or (wanted * (pins.nodes or 1))
         wanted = min(wanted, total) if pins.nodes is None else wanted
     return standard_server(catalog, gpu_id, wanted)
 
 
 def _with_network(setting: Setting, server: Server, gbps: float) -> Server:
+    if is_slice(server.gpu):
+        raise _fault("no-network", JOINED_TO_NONE, "network_gbps")
     networks = setting.catalog.networks
     tier = server.network or min(
         networks, key=lambda n: (abs(networks[n].gbps_per_nic * 8 - gbps), n)
@@ -265,6 +271,8 @@ def _nodes(setting: Setting, pins: EstimatePins, server: Server) -> int:
         bound = setting.scenario.constraints.gpus
         if bound.min is not None and bound.min == bound.max:
             gpus = int(bound.min)
+    if gpus is None and is_slice(server.gpu):
+        gpus = 1
     if gpus is None:
         raise _fault("missing-key", "say how many GPUs: --gpus or --nodes", "gpus")
     if gpus % size:
@@ -312,6 +320,8 @@ def _hardware(setting: Setting, server: Server, nodes: int) -> Hardware:
             f"{gpu.id} does not compute in {precision}",
             "gpu",
         )
+    if nodes > 1 and is_slice(gpu.id):
+        raise _fault("no-network", JOINED_TO_NONE, "gpus")
     if nodes > 1 and not server.network:
         raise _fault(
             "no-network",
@@ -433,7 +443,10 @@ def _answer(
         step_time_p10_s=step_s / made.late_factor,
         step_time_p90_s=step_s * made.late_factor,
         efficiency=float(attained(job, hardware)),
-        notes=_notes(setting, len(lattice), one, made),
+        notes=(
+            *_notes(setting, server, len(lattice), one, made),
+            *card_notes(setting.catalog, gpu, server, hardware),
+        ),
     )
 
 
@@ -445,9 +458,12 @@ def _verdict(setting: Setting, memory: dict[str, float]) -> Verdict:
 
 
 def _notes(
-    setting: Setting, layouts: int, one: Layouts, made: PredictedSteps
+    setting: Setting, server: Server, layouts: int, one: Layouts, made: PredictedSteps
 ) -> tuple[Message, ...]:
-    found = [*setting.scenario.notices]
+    """What was assumed of the scenario and of the node, and of the layout shown."""
+    offers = setting.catalog.offers
+    named = {name for name, offer in offers.items() if offer.server != server.id}
+    found = [n for n in setting.scenario.notices if n.values.get("offer") not in named]
     if layouts > 1:
         found.append(note("note.layout-chosen", count=layouts))
     found += layout_notes(setting.shape, setting.framework, one)

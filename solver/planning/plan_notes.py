@@ -10,15 +10,17 @@ from solver.candidates import CandidateTable, late_s
 from solver.catalog.consistency import OUTLIER_FACTOR
 from solver.catalog.egress import egress_steps
 from solver.catalog.ownership import OWN_KINDS
+from solver.catalog.slices import is_slice
 from solver.catalog.supply import LOCAL_KINDS
 from solver.cost import UNIT_S
 from solver.dates import age_days
 from solver.energy import energy_sources
 from solver.geography import around
-from solver.hardware import calibration_for, pcie_rate_is_assumed
+from solver.hardware import calibration_for
 from solver.messages import sentence
 from solver.options import Option
 from solver.plan import Message
+from solver.planning.card_notes import card_notes
 from solver.planning.layout_notes import layout_notes
 from solver.planning.moving_notes import moves, moving_notes
 from solver.planning.node_parts import NodePart, node_parts
@@ -96,7 +98,7 @@ def _stock(option: Option, nodes: int) -> list[Message]:
         return []
     if rest.offer.marketplace:
         return [note("warning.stock-marketplace", nodes=nodes)]
-    if rest.network is None:
+    if rest.network is None and not is_slice(rest.gpu.id):
         return [note("warning.stock-no-fabric", nodes=nodes)]
     return [note("warning.stock-assumed", nodes=nodes, assumed=rest.max_nodes)]
 
@@ -206,11 +208,7 @@ def _physics(setting: Setting, option: Option, one: CandidateTable) -> list[Mess
         setting, group.job, option.gpu, group.hardware, gpus, training_s
     )
     found = made.notes()
-    tier = setting.catalog.intra_node.get(option.server.intra_node)
-    if pcie_rate_is_assumed(option.server, tier):
-        found.append(note("warning.pcie-assumed", gpu=option.gpu.id))
-    if not option.gpu.ecc:
-        found.append(note("warning.no-ecc", gpu=option.gpu.id))
+    found += card_notes(setting.catalog, option.gpu, option.server, group.hardware)
     return found + layout_notes(setting.shape, setting.framework, one.layouts)
 
 

@@ -163,9 +163,11 @@ def percent(share: float) -> str:
 
 
 def gpu_name(gpu_id: str) -> str:
-    """Return a GPU's id as people write it: ``H100 SXM 80GB``."""
-    words = gpu_id.replace("_", "-").split("-")
-    return " ".join(_SPELLED.get(word, word.upper()) for word in words)
+    """Return a GPU's id as people write it: ``H100 SXM 80GB``, ``A30 MIG 1g.6gb``."""
+    card, _, profile = gpu_id.partition("/")
+    words = card.replace("_", "-").split("-")
+    name = " ".join(_SPELLED.get(word, word.upper()) for word in words)
+    return f"{name} MIG {profile}" if profile else name
 
 
 def region_text(region: str) -> str:

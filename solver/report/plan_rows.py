@@ -62,6 +62,13 @@ def plan_sections(plan: Plan) -> tuple[Section, ...]:
     )
 
 
+def _slice(plan: Plan) -> tuple[Row, ...]:
+    """Return what a slice is of its card."""
+    if plan.slice is None:
+        return ()
+    return (Row(sentence("row.slice"), sentence("value.slice", **plan.slice)),)
+
+
 def _hardware(plan: Plan) -> Section:
     """Return what is rented, where and how it is wired."""
     servers = sentence(
@@ -72,6 +79,7 @@ def _hardware(plan: Plan) -> Section:
     )
     rows = [
         Row(sentence("row.servers"), servers, note=plan.server),
+        *_slice(plan),
         *_spares(plan),
         *mix_rows(plan),
         Row(sentence("row.place"), _place(plan)),

@@ -2,8 +2,8 @@
 
 The columns are the keys of an offer; those of its network are ``network.gbps_per_node``
 and ``network.kind``. An empty cell is a key left out. Lists are separated by ``;``:
-``available`` holds ``2027-01-01:16``, or ``16`` for now, and ``storage`` names. Lines
-that start with ``#`` are comments.
+``available`` holds ``2027-01-01:16``, or ``16`` for now, ``storage`` names and
+``fractions`` numbers. Lines that start with ``#`` are comments.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from solver.catalog.reading import read_text
 from solver.errors import InputError, IssueLog, shown
 from solver.yaml_source import DataPath, Mark, Source, load_plain
 
-LISTS = ("available", "storage")
+LISTS = ("available", "storage", "fractions")
 MAX_ROWS = 20_000
 OTHER_SEPARATORS = {";": "semicolon", "\t": "tab", "|": "bar"}
 """What spreadsheets also write between cells."""
@@ -140,6 +140,8 @@ def _value(column: str, cell: str) -> Any:
     parts = [part.strip() for part in cell.split(";") if part.strip()]
     if column == "storage":
         return parts
+    if column == "fractions":
+        return [_scalar(part) for part in parts]
     deliveries = []
     for part in parts:
         start, separator, nodes = part.rpartition(":")

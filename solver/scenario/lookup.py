@@ -11,6 +11,7 @@ from typing import TypeVar
 from solver.catalog import names
 from solver.catalog.country_groups import COUNTRY_GROUPS
 from solver.catalog.schema import Architecture, Server
+from solver.catalog.slices import card_id, is_slice
 from solver.catalog.supply import standard_server as catalog_server
 from solver.errors import InputError, Issue, nearest, shown
 from solver.scenario.quantities import word
@@ -33,9 +34,29 @@ def _found(reading: Reading, path: DataPath, result: T | Issue) -> T | None:
 
 
 def gpus(reading: Reading, name: str, path: DataPath) -> tuple[str, ...]:
-    """Return the GPUs that a name or a family stands for."""
+    """Return the GPUs that a name or a family stands for.
+
+    The slices of a card that are on offer belong to it.
+    """
     result = names.resolve_gpu(name, reading.catalog, allow_family=True)
-    return _found(reading, path, result) or ()
+    found = _found(reading, path, result) or ()
+    parts = (gpu for gpu in _slices_on_offer(reading) if card_id(gpu) in found)
+    return tuple(dict.fromkeys((*found, *parts)))
+
+
+def _slices_on_offer(reading: Reading) -> list[str]:
+    """Return the MIG slices that the user or the catalog offers."""
+    servers = [*reading.supply.servers]
+    if reading.supply.with_catalog:
+        servers += reading.catalog.servers.values()
+    return sorted({server.gpu for server in servers if is_slice(server.gpu)})
+
+
+def cards(reading: Reading, name: str, path: DataPath) -> tuple[str, ...]:
+    """Return the whole cards that a name, or the name of a slice, stands for."""
+    result = names.resolve_gpu(name, reading.catalog, allow_family=True)
+    found = _found(reading, path, result) or ()
+    return tuple(dict.fromkeys(card_id(gpu) for gpu in found))
 
 
 def one_gpu(reading: Reading, name: str, path: DataPath) -> str | None:

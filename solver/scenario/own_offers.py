@@ -14,6 +14,7 @@ from solver.catalog.schema import (
     Server,
     StorageTier,
 )
+from solver.catalog.slices import is_slice
 from solver.catalog.supply import slowest_local_drive
 from solver.errors import shown
 from solver.scenario import lookup
@@ -23,6 +24,7 @@ from solver.scenario.own_nodes import (
     own_figures,
     own_term_hours,
 )
+from solver.scenario.own_parts import fractions_of, with_one_gpu
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import InlineSupply
 from solver.scenario.schema import ScenarioFile
@@ -62,20 +64,28 @@ def resolve_offers(file: ScenarioFile, reading: Reading) -> InlineSupply:
     servers: list[Server] = []
     storage: dict[str, StorageTier] = {}
     countries: dict[str, str] = {}
-    for position, spec in enumerate(specs):
+    for position, written in enumerate(specs):
         path: DataPath = ("offers", position)
-        server = _server(spec, path, reading)
-        tiers: tuple[str, ...] | None = _storage(spec, path, storage, reading)
-        if not spec.storage and spec.local_nvme_tb is not None:
-            tiers = _local_storage(spec, path, storage, reading)
-        region = f"{spec.provider or spec.name}/{spec.region or DEFAULT_REGION}"
-        country = _country(spec, region, path, reading)
+        faults = len(reading.log)
+        spec = with_one_gpu(written, path, reading)
+        server = None if spec is None else _server(spec, path, reading)
+        tiers = _tiers(spec or written, path, storage, reading)
+        region = (
+            f"{written.provider or written.name}/{written.region or DEFAULT_REGION}"
+        )
+        country = _country(written, region, path, reading)
         if country is not None:
             countries[region] = country
-        if server is None:
+        if spec is None or server is None:
             continue
         servers.append(server)
         offers.extend(_offers(spec, path, region, server, tiers, reading))
+        if len(reading.log) > faults:
+            continue  # what is wrong with the node would be told of its fractions, too
+        for part, node in fractions_of(spec, server, path, reading):
+            servers.append(node)
+            tiers = _tiers(part, path, storage, reading)
+            offers.extend(_offers(part, path, region, node, tiers, reading))
     return InlineSupply(
         offers=tuple(offers),
         servers=tuple(servers),
@@ -83,6 +93,15 @@ def resolve_offers(file: ScenarioFile, reading: Reading) -> InlineSupply:
         countries=countries,
         with_catalog=with_catalog,
     )
+
+
+def _tiers(
+    spec: OfferSpec, path: DataPath, own: dict[str, StorageTier], reading: Reading
+) -> tuple[str, ...] | None:
+    """Return the ids of an offer's storage tiers; None: the usual ones."""
+    if not spec.storage and spec.local_nvme_tb is not None:
+        return _local_storage(spec, path, own, reading)
+    return _storage(spec, path, own, reading)
 
 
 def _check_names(specs: tuple[OfferSpec, ...], reading: Reading) -> None:
@@ -118,10 +137,7 @@ def _country(
 
 def _server(spec: OfferSpec, path: DataPath, reading: Reading) -> Server | None:
     """Return the server of an offer, None after logging why there is none."""
-    gpu = lookup.one_gpu(reading, spec.gpu, (*path, "gpu"))
-    if gpu is None:
-        return None
-    standard = lookup.standard_server(reading, gpu, spec, path)
+    standard = lookup.standard_server(reading, spec.gpu, spec, path)
     if standard is None:
         return None
     network = None
@@ -130,7 +146,7 @@ def _server(spec: OfferSpec, path: DataPath, reading: Reading) -> Server | None:
         network = _network(spec.network, spec, standard.network, place, reading)
     return standard.model_copy(
         update={
-            "id": f"{spec.name}/{spec.gpus_per_node}x-{gpu}",
+            "id": f"{spec.name}/{spec.gpus_per_node}x-{spec.gpu}",
             "source": _source(path, reading),
             "as_of": reading.today.isoformat(),
             "note": spec.note or "",
@@ -418,5 +434,5 @@ def _check_stock(spec: OfferSpec, path: DataPath, reading: Reading) -> None:
     if spec.network is None and spec.min_nodes > 1:
         message = "without a network between nodes a job cannot use more than one"
         reading.fault("contradiction", message, (*path, "min_nodes"))
-    elif spec.network is None and (stock or 1) > 1:
+    elif spec.network is None and (stock or 1) > 1 and not is_slice(spec.gpu):
         reading.notice("notice.offer.one-node", offer=spec.name, nodes=stock)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, Tag
+from pydantic import Field, GetJsonSchemaHandler, Tag, model_validator
+from pydantic_core import CoreSchema
 
 from solver.catalog.schema import NetworkKind, PurchaseKind, StorageKind
+from solver.catalog.slices import slice_name
 from solver.scenario.quantities import (
     Bytes,
     Day,
@@ -129,8 +131,16 @@ class OfferSpec(Spec):
     """What to call it; each offer has its own name."""
     gpu: Text
     """One GPU of the catalog."""
+    slice: Text | None = None
+    """MIG profile of that GPU, such as `3g.40gb`: what is rented is one such slice, a
+    node of its own that nothing joins to others. Prices, stock and host are those of
+    a slice then. Default: the whole GPU."""
     gpus_per_node: PositiveWhole
-    """GPUs of a server."""
+    """GPUs of a server. Of a slice it may be left out: 1."""
+    fractions: Annotated[tuple[PositiveWhole, ...], AnyOf] = ()
+    """Numbers of GPUs of a node that are rented as well, as [1, 2, 4] of 8: at the
+    same price a GPU, with their share of host, drives and NICs. Default: whole nodes
+    alone."""
     network: OwnNetworkSpec | None = None
     """Fabric between nodes. Default: none is known, so a job uses one node."""
     min_nodes: NodeCount = 1
@@ -216,3 +226,23 @@ class OfferSpec(Spec):
     local NVMe, free, of the size of `local_nvme_tb` or else large enough."""
     note: Text | None = None
     """Anything worth knowing."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _count_slice(cls, data: Any) -> Any:
+        """Fill in the GPUs of a slice, which is one."""
+        if not isinstance(data, dict) or data.get("gpus_per_node") is not None:
+            return data
+        gpu = data.get("gpu")
+        named = isinstance(gpu, str) and slice_name(gpu) is not None
+        sliced = named or data.get("slice") is not None
+        return {**data, "gpus_per_node": 1} if sliced else data
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Return the JSON Schema, in which a slice needs no number of GPUs."""
+        described = super().__get_pydantic_json_schema__(schema, handler)
+        described["required"].remove("gpus_per_node")
+        return described

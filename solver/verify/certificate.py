@@ -19,6 +19,7 @@ from solver.verify.purchase_checks import (
     mix_figures,
     purchase_figures,
 )
+from solver.verify.slice_checks import check_slice
 from solver.verify.supply_checks import (
     check_cluster,
     check_lead_time,
@@ -165,12 +166,13 @@ def check_gpu_types(evidence: Evidence, _: Figures) -> Iterator[Violation]:
 
 
 def check_gpus(evidence: Evidence, _: Figures) -> Iterator[Violation]:
-    """GPUs and GPUs a node are the server's and within the user's bounds."""
+    """GPUs and GPUs a node are the server's and within bounds; a slice is one."""
     size, user = evidence.server.gpus_per_node, evidence.scenario.constraints
     wanted = {"gpus_per_node": size, "gpus": evidence.plan.nodes * size}
     yield from facts("gpus", wanted, evidence.plan)
     yield from _within("gpus", "gpus", user.gpus, evidence.plan.nodes * size)
     yield from _within("gpus", "gpus_per_node", user.gpus_per_node, size)
+    yield from check_slice(evidence)
 
 
 def check_intra_node(evidence: Evidence, _: Figures) -> Iterator[Violation]:

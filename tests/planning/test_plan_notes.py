@@ -18,6 +18,9 @@ QUIET: dict[str, Any] = {**A100, "ram_gb": 2048}
 UNKNOWN = {k: v for k, v in QUIET.items() if k != "max_nodes"}
 FREE = {k: v for k, v in QUIET.items() if k != "usd_per_gpu_hour"}
 ALONE = {k: v for k, v in UNKNOWN.items() if k != "network"}
+ONE_NODE = {k: v for k, v in QUIET.items() if k != "network"} | {"max_nodes": 1}
+SLICE = {k: v for k, v in ONE_NODE.items() if k != "gpus_per_node"}
+"""One slice of an A100, or the card itself."""
 FP16 = {"workload": {"precision": "fp16"}}
 WITH_PEERS = {"catalog": "include", "constraints": {"providers": ["a"]}}
 
@@ -156,8 +159,45 @@ CASES: list[tuple[str, Keys, Keys]] = [
     ("scale-unmeasured", FAR, own(QUIET)),
     (
         "no-ecc",
+        own({**QUIET, "gpu": "rtx-5090"}),
+        own({**QUIET, "gpu": "rtx-4090"}),
+    ),
+    ("no-ecc", own({**QUIET, "gpu": "rtx-3090"}), own({**QUIET, "gpu": "l40s"})),
+    (
+        "ecc-off",
+        own({**QUIET, "gpu": "rtx-4090"}),
+        own({**QUIET, "gpu": "l40s"}),
+    ),
+    (
+        "no-peer",
         own({**QUIET, "gpu": "rtx-4090"}),
         own({**QUIET, "gpu": "rtx-6000-ada"}),
+    ),
+    (
+        "no-peer",
+        own({**QUIET, "gpu": "rtx-5090"}),
+        own({**ONE_NODE, "gpu": "rtx-5090", "gpus_per_node": 1}),
+    ),
+    ("pcie-only", own({**QUIET, "gpu": "l40s"}), own(QUIET)),
+    (
+        "pcie-only",
+        own({**ONE_NODE, "gpu": "l40s", "gpus_per_node": 2}),
+        own({**ONE_NODE, "gpu": "l40s", "gpus_per_node": 1}),
+    ),
+    (
+        "geforce-licence",
+        own({**QUIET, "gpu": "rtx-3090"}),
+        own({**QUIET, "gpu": "rtx-a6000"}),
+    ),
+    (
+        "slice",
+        own({**SLICE, "slice": "3g.40gb"}),
+        own({**SLICE, "gpus_per_node": 1}),
+    ),
+    (
+        "slice-memory",
+        own({**SLICE, "gpu": "h100-pcie-80gb", "slice": "3g.40gb"}),
+        own({**SLICE, "slice": "3g.40gb"}),
     ),
     (
         "layers-uneven",
@@ -301,7 +341,9 @@ def test_stock_comes_first_and_notices_last() -> None:
         "warning.stock-assumed",
         "warning.storage-price-unknown",
         "warning.gpu-estimate",
-        "warning.no-ecc",
+        "warning.no-peer",
+        "warning.ecc-off",
+        "warning.geforce-licence",
         "warning.host-ram",
         "notice.offer.network",
     ]

@@ -41,6 +41,7 @@ SOLVED: dict[str, tuple[set[str], float]] = {
         6.8,
     ),
     "qlora-70b-two-24gb": ({"RTX 3090", "RTX 4090"}, 4.6),
+    "qlora-8b-mig-slice": ({"A30"}, 1.8),
     "qlora-65b-one-card": ({"RTX 6000 Ada", "RTX A6000", "A40", "L40", "L40S"}, 6.9),
     "wait-for-delivery": ({"H100"}, 1_060_000),
     "quickstart-7b": ({"B200", "B300", "H100", "H200"}, 138_740),
@@ -101,7 +102,7 @@ def test_its_gpu_and_its_price(name: str, wanted: tuple[set[str], float]) -> Non
     """Tests the family of the GPU, and the cost to a quarter."""
     families, usd = wanted
     plan = plan_of(name)
-    assert catalog().gpus[plan.gpu].family in families
+    assert catalog().gpu(plan.gpu).family in families
     assert plan.cost_usd == pytest.approx(usd, rel=0.25)
 
 

@@ -4,9 +4,9 @@ __all__ = ["CARDS"]
 
 CARDS = {
     "warning.slice": (
-        "{slice} is {sm_count} of the {card_sm_count} multiprocessors of {card}, and "
-        "is timed as that share of it: no training on slices was measured. A job has "
-        "one slice: nothing joins slices, not even of one card."
+        "The slice {slice} is {sm_count} of the {card_sm_count} multiprocessors of "
+        "its card, and is timed as that share of it: no training on slices was "
+        "measured. A job has one slice: nothing joins slices, not even of one card."
     ),
     "warning.slice-memory": (
         "The memory of {slice} is an estimate, {gib:.1f} GiB: see what nvidia-smi "
@@ -20,12 +20,13 @@ CARDS = {
         "'nvidia-smi -e 1' turns it on, and takes some memory and speed."
     ),
     "warning.pcie-only": (
-        "No NVLink joins the {gpus} GPUs of a node: they reach {rate:.3g} GB/s each "
-        "over PCIe in groups of {group}."
+        "No NVLink joins the {gpus} {gpus:GPU|GPUs} of a node: they reach {rate:.3g} "
+        "GB/s each over PCIe in groups of {group}."
     ),
     "warning.no-peer": (
-        "The driver of {gpu} lets no card copy to another: the {gpus} GPUs of a node "
-        "talk through host memory, {rate:.3g} GB/s each in groups of {group}."
+        "The driver of {gpu} lets no card copy to another: the {gpus} "
+        "{gpus:GPU|GPUs} of a node talk through host memory, {rate:.3g} GB/s each in "
+        "groups of {group}."
     ),
     "warning.pcie-assumed": (
         "How fast {gpu} cards talk over PCIe was not measured in this server; the rate "
@@ -37,8 +38,8 @@ CARDS = {
         "own."
     ),
     "notice.offer.fraction": (
-        "Offer {offer}: {gpus} of the {whole} GPUs of a node, with their share of host "
-        "memory, vCPUs, drives and NICs."
+        "Offer {offer}: {gpus} of the {whole} GPUs of a node, with {gpus:its|their} "
+        "share of host memory, vCPUs, drives and NICs."
     ),
     "row.slice": "slice",
     "value.slice": (

@@ -45,6 +45,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
     group = setting.classes[int(one.group[0])]
     job = group.job
     model = (setting.shape, job, setting.framework)
+    made = (setting.shape, job, group.hardware)
     parts = step_time(*model, group.hardware, one.layouts)
     server, bill = option.server, node_parts(setting, one)
     powered = option.parts[0].offer  # a mix draws what its base is stated to
@@ -70,15 +71,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         step_time_s=step_s,
         step_time_parts_s={k: float(v[0]) for k, v in parts.parts().items()},
         steps=int(one.steps[0]),
-        mfu=float(
-            mfu(
-                setting.shape,
-                job,
-                group.hardware,
-                one.layouts,
-                one.step_time_s,
-            )[0]
-        ),
+        mfu=float(mfu(*made, one.layouts, one.step_time_s)[0]),
         tokens_per_s=float(one.tokens_per_s[0]),
         memory_gib=memory_gib(
             setting, job, one.layouts, option.gpu.usable_memory_gib, group.hardware

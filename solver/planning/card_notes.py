@@ -35,7 +35,7 @@ def _slice(gpu: Gpu) -> list[Message]:
     if not isinstance(gpu, Slice):
         return []
     counts = {"sm_count": gpu.sm_count, "card_sm_count": gpu.whole.sm_count}
-    found = [Message.of("warning.slice", slice=gpu.id, card=gpu.card, **counts)]
+    found = [Message.of("warning.slice", slice=gpu.id, **counts)]
     if is_estimate(gpu.usable_memory_source):
         gib = round(gpu.usable_memory_gib, 2)
         found.append(Message.of("warning.slice-memory", slice=gpu.id, gib=gib))

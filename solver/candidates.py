@@ -49,6 +49,8 @@ class Rows:
     memory_bytes: FloatArray
     writer_nodes: IntArray
     host_bytes: FloatArray
+    drive_bytes: FloatArray
+    """Of a node's own drives."""
 
     def take(self, rows: Any) -> Rows:
         """The layouts at ``rows``."""
@@ -59,7 +61,8 @@ class Rows:
     @property
     def kind(self) -> tuple[Any, ...]:
         """Columns in which rows are equal that training time alone tells apart."""
-        return self.layouts.nodes, self.writer_nodes, self.host_bytes, self.sigma
+        needs = (self.writer_nodes, self.host_bytes, self.drive_bytes)
+        return (self.layouts.nodes, *needs, self.sigma)
 
 
 @dataclass(frozen=True)
@@ -144,11 +147,11 @@ def _take(values: Any, rows: Any) -> Any:
 
 
 def fastest_rows(rows: Rows) -> Rows:
-    """For each number of nodes, writers, host bytes and spread the fastest row.
+    """For each number of nodes, writers, host needs and spread the fastest row.
 
-    Exact: with offer, storage, nodes, checkpoint writers, need of host memory and
-    spread given, duration and cost fall with training time; of equals the first
-    (canonical) row stays.
+    Exact: with offer, storage, nodes, checkpoint writers, needs of host memory and
+    drives and spread given, duration and cost fall with training time; of equals the
+    first (canonical) row stays.
     """
     if not len(rows.steps):
         return rows
@@ -209,12 +212,15 @@ def _combinations(
     low, high = arrays.min_nodes[pair] - nodes, arrays.max_nodes[pair] - nodes
     ok = (choices.min() <= high) & (choices.max() >= low)
     roomy = rows.host_bytes[row] <= arrays.host_bytes[pair]
+    away = rows.drive_bytes[row]
+    driven = away <= arrays.drive_bytes[pair]
     holds = _capacity_ok(
-        setting, tier[pair], nodes, rows.writer_nodes[row], group.checkpoint_bytes
+        setting, tier[pair], nodes, rows.writer_nodes[row], group.checkpoint_bytes, away
     )
-    _count(dropped, "host", int((ok & ~roomy).sum()))
-    _count(dropped, "storage_capacity", int((ok & roomy & ~holds).sum()))
-    ok &= roomy & holds
+    rules = {"host": roomy, "drives": driven, "storage_capacity": holds}
+    for rule, met in rules.items():
+        _count(dropped, rule, int((ok & ~met).sum()))
+        ok &= met
     kept, choice = np.nonzero(
         ok[:, None] & (choices >= low[:, None]) & (choices <= high[:, None])
     )
@@ -246,8 +252,11 @@ def _capacity_ok(
     nodes: IntArray,
     writers: IntArray,
     checkpoint: float,
+    away: FloatArray,
 ) -> Any:
+    """Whether the tier holds data and checkpoints, and what is ``away`` in a node."""
     need = stored_bytes(setting, tier, nodes, writers, checkpoint)
+    need = need + np.where(setting.storage.local[tier] > 0, away, 0.0)
     return need <= setting.storage.node_capacity[tier]
 
 

@@ -14,6 +14,12 @@ from typing import TYPE_CHECKING, Any
 from solver.catalog.generations import calibration_key
 from solver.catalog.slices import Slice, whole_card
 from solver.errors import InternalError
+from solver.host_rates import (
+    THREADS_PER_CORE,
+    drive_bytes_per_s,
+    host_memory_bytes_per_s,
+    host_threads,
+)
 from solver.performance.inputs import Hardware
 from solver.performance.stack import at_year
 from solver.units import GIB
@@ -154,6 +160,8 @@ def hardware_for(
         inter_bytes_per_s=inter,
         inter_latency_s=(network.latency_us if network else 0.0) * 1e-6,
         host_bytes_per_s=values["host_link"] * _pcie_bytes_per_s(gpu),
+        host_memory_bytes_per_s=host_memory_bytes_per_s(gpu, server),
+        host_cores=host_threads(server) / THREADS_PER_CORE,
         hbm_efficiency=values["hbm"],
         tile_fill_s=values["tile_fill_s"],
         wave_tail=values["wave_tail"],
@@ -255,7 +263,8 @@ def hardware_of(
     catalog: Catalog, server: Server, precision: str, year: float | None = None
 ) -> Hardware:
     """The hardware of ``server``, its names looked up in ``catalog``."""
-    return hardware_for(
+    read, write = drive_bytes_per_s(catalog, server)
+    made = hardware_for(
         catalog.gpu(server.gpu),
         server,
         catalog.intra_node.get(server.intra_node),
@@ -264,3 +273,4 @@ def hardware_of(
         precision,
         year,
     )
+    return replace(made, nvme_read_bytes_per_s=read, nvme_write_bytes_per_s=write)

@@ -26,6 +26,7 @@ from solver.performance.inputs import (
     TransformerShape,
 )
 from solver.performance.memory import peak_memory
+from solver.performance.offload import away_on_drives
 from solver.performance.parallelism import (
     LatticeLimits,
     describe_lattice,
@@ -75,6 +76,8 @@ class Lattice:
     """Nodes that hold a distinct shard of a checkpoint."""
     host_bytes: FloatArray
     """Host memory that a node needs."""
+    drive_bytes: FloatArray
+    """Of a node's own drives, for what is offloaded to them."""
     groups: Layouts
     """Every way to divide the ranks as its leanest layout, fitting or not."""
     group_memory_bytes: FloatArray
@@ -98,6 +101,7 @@ class Lattice:
             work=self.work[rows],
             writer_nodes=self.writer_nodes[rows],
             host_bytes=self.host_bytes[rows],
+            drive_bytes=self.drive_bytes[rows],
             _times={},
         )
 
@@ -253,6 +257,7 @@ class LayoutSpace:
             work=work,
             writer_nodes=checkpoint_writer_nodes(layouts),
             host_bytes=host_bytes_needed(*model, layouts),
+            drive_bytes=away_on_drives(*model, layouts),
             groups=groups,
             group_memory_bytes=least,
             out_of_memory=int(len(groups) - fits.sum()) + dropped,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from solver.scenario.scenario import Scenario
 
 
-HardwareKey = tuple[str, int, str, str, float, bool, int, str, float]
+HardwareKey = tuple[Any, ...]
 """All of a server that the physics sees."""
 
 
@@ -205,6 +205,13 @@ def hardware_key(option: Option) -> HardwareKey:
         server.network or "",
         server.network_gbps if server.network else 0.0,
     )
+
+
+def host_key(option: Option) -> HardwareKey:
+    """The same where work leaves the GPUs: with the CPUs and drives of the host."""
+    server = option.server
+    host = (server.vcpus or 0.0, server.local_nvme_tb or 0.0)
+    return (*hardware_key(option), *host)
 
 
 def _in(value: str | None, allowed: tuple[str, ...] | None) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from solver.performance.inputs import (
     BatchRamp,
     Framework,
+    Offload,
     Optimizer,
     TrainingJob,
     TransformerShape,
@@ -56,11 +57,29 @@ def jobs_of(scenario: Scenario, catalog: Catalog) -> tuple[TrainingJob, ...]:
     They share tokens, sequences and batch; `numerics_of` tells them apart.
     """
     work = scenario.workload
-    choices = product(work.precisions, work.optimizers)
+    offloads = [offload_of(*names) for names in work.offloads]
+    choices = product(work.precisions, work.optimizers, offloads)
     return tuple(
-        _job(scenario, catalog, precision, optimizer)
-        for precision, optimizer in choices
+        _job(scenario, catalog, precision, optimizer, offload)
+        for precision, optimizer, offload in choices
+        if updates_on(catalog.optimizers[optimizer].on_host, offload)
     )
+
+
+def offload_of(what: str, where: str = "host") -> Offload:
+    """The offload that a scenario calls ``optimizer+activations`` and ``host``."""
+    parts = what.split("+")
+    return Offload(
+        optimizer="optimizer" in parts,
+        parameters="parameters" in parts,
+        activations="activations" in parts,
+        nvme=where == "nvme",
+    )
+
+
+def updates_on(on_host: bool, offload: Offload) -> bool:
+    """Whether an optimizer runs where an offload puts its states."""
+    return on_host or not offload.states
 
 
 def job_of(scenario: Scenario, catalog: Catalog) -> TrainingJob:
@@ -70,11 +89,19 @@ def job_of(scenario: Scenario, catalog: Catalog) -> TrainingJob:
 
 def numerics_of(job: TrainingJob) -> dict[str, Any]:
     """What a plan's layout says of a way to train; it tells a scenario's apart."""
-    return {"precision": job.precision, "optimizer": job.optimizer.name}
+    return {
+        "precision": job.precision,
+        "optimizer": job.optimizer.name,
+        "offload": str(job.offload),
+    }
 
 
 def _job(
-    scenario: Scenario, catalog: Catalog, precision: str, optimizer: str
+    scenario: Scenario,
+    catalog: Catalog,
+    precision: str,
+    optimizer: str,
+    offload: Offload,
 ) -> TrainingJob:
     work = scenario.workload
     return TrainingJob(
@@ -92,6 +119,7 @@ def _job(
         attention_span=_attention_span(scenario),
         efficiency=work.efficiency,
         batch_ramp=None if work.batch_ramp is None else BatchRamp(*work.batch_ramp),
+        offload=offload,
     )
 
 

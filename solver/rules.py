@@ -36,6 +36,12 @@ RULES: tuple[Rule, ...] = (
     Rule("parallelism", "pinned parallel degrees", "constraints.parallelism", "set"),
     Rule("host", "host memory is enough", "constraints", "physics"),
     Rule(
+        "drives",
+        "a node's drives hold what is offloaded",
+        "workload.offload_to",
+        "physics",
+    ),
+    Rule(
         "precision",
         "the GPU computes in this precision",
         "workload.precision",

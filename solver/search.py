@@ -250,6 +250,7 @@ class Search:
             lattice.memory_bytes[rows],
             lattice.writer_nodes[rows],
             lattice.host_bytes[rows],
+            lattice.drive_bytes[rows],
         )
         good = np.isfinite(seconds)
         if self.limits.min_tokens_per_s is not None:

@@ -31,6 +31,7 @@ from solver.options import (
     OptionSet,
     gather_options,
     hardware_key,
+    host_key,
 )
 from solver.performance.checkpoints import checkpoint_bytes
 from solver.performance.inputs import (
@@ -90,6 +91,8 @@ class OptionArrays:
     """Seconds that are paid for at least."""
     host_bytes: FloatArray
     """Host memory of a node; inf where it is not known."""
+    drive_bytes: FloatArray
+    """A node's own drives; 0 where none are known."""
     site_kw: FloatArray
     """Power of a node and of what cools it."""
     kg_per_kwh: FloatArray
@@ -246,15 +249,23 @@ class Setting:
         Each way to train has classes of its own on the GPUs that compute in its
         precision.
         """
+        plain = self._grouped(hardware_key)
+        hosts = self._grouped(host_key) if any(j.offload for j in self.jobs) else {}
+        return tuple(
+            self._hardware_class(key, rows, job)
+            for job in self.jobs
+            for key, rows in (hosts if job.offload else plain).items()
+            if precision_supported(self.options[rows[0]].gpu, job.precision)
+        )
+
+    def _grouped(
+        self, key_of: Callable[[Option], HardwareKey]
+    ) -> dict[HardwareKey, list[int]]:
+        """Indices of the options by what the physics sees of them, keys in order."""
         groups: dict[HardwareKey, list[int]] = {}
         for i, option in enumerate(self.options):
-            groups.setdefault(hardware_key(option), []).append(i)
-        return tuple(
-            self._hardware_class(key, groups[key], job)
-            for job in self.jobs
-            for key in sorted(groups)
-            if precision_supported(self.options[groups[key][0]].gpu, job.precision)
-        )
+            groups.setdefault(key_of(option), []).append(i)
+        return {key: groups[key] for key in sorted(groups)}
 
     def _hardware_class(
         self, key: HardwareKey, rows: list[int], job: TrainingJob
@@ -324,6 +335,7 @@ class Setting:
             wait_s=column([o.wait_s for o in options]),
             term_s=column([o.term_s for o in options]),
             host_bytes=column([_host_bytes(o) for o in options]),
+            drive_bytes=column([_drive_bytes(o) for o in options]),
             site_kw=column([o.site_kw for o in options]),
             kg_per_kwh=column([o.kg_per_kwh for o in options]),
             tariffs=Tariffs.of(options),
@@ -425,6 +437,11 @@ def failure_rates(
 def _host_bytes(option: Option) -> float:
     """Host memory of the smallest node of an option."""
     return min((p.server.ram_gb or math.inf) * GB for p in option.parts)
+
+
+def _drive_bytes(option: Option) -> float:
+    """Own drives of the smallest node of an option."""
+    return min((p.server.local_nvme_tb or 0.0) * 1e12 for p in option.parts)
 
 
 def narrowed(setting: Setting, options: Iterable[int]) -> Setting:

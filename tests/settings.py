@@ -39,6 +39,7 @@ def rows_of(setting: Setting, index: int = 0) -> Rows:
         lattice.memory_bytes[rows],
         lattice.writer_nodes[rows],
         lattice.host_bytes[rows],
+        lattice.drive_bytes[rows],
     )
     return found.take(np.flatnonzero(np.isfinite(seconds)))
 

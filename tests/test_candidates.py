@@ -431,6 +431,7 @@ def test_the_first_of_equals_stays() -> None:
         twice.memory_bytes,
         twice.writer_nodes,
         twice.host_bytes,
+        twice.drive_bytes,
     )
     assert list(fastest_rows(marked).layouts.micro_batch) == [1]
 

@@ -14,6 +14,7 @@ from solver.accuracy.stacks import (
     framework_as_ran,
     framework_id_of,
     method_of,
+    offload_of_row,
     optimizer_of_row,
     precision_of,
     traits_of,
@@ -88,6 +89,7 @@ def job_from(
         lora_targets=targets,
         trains_ends=method != "full" and _trains_ends(row),
         moe_imbalance=BALANCED,
+        offload=offload_of_row(row),
     )
 
 

@@ -22,7 +22,7 @@ from solver.accuracy.assumptions import Assumptions
 from solver.accuracy.tables import SkippedRowError, TableRow
 from solver.catalog.names import resolve_framework, resolve_optimizer
 from solver.hardware import SIXTEEN_BIT, precision_supported
-from solver.performance.inputs import Framework
+from solver.performance.inputs import Framework, Offload
 from solver.performance.stack import at_year
 from solver.physics_inputs import framework_of
 
@@ -35,6 +35,7 @@ __all__ = [
     "framework_as_ran",
     "framework_id_of",
     "method_of",
+    "offload_of_row",
     "optimizer_of_row",
     "precision_of",
     "traits_of",
@@ -153,10 +154,8 @@ def optimizer_of_row(
     """The optimizer's id in the catalog."""
     text = row.words("optimizer").strip()
     remarks = row.words("framework", "note")
-    moved = "offload" in remarks and "optimizer" in remarks
-    if "cpu" in text or "adam_offload" in remarks or moved:
-        taken.take("optimizer", "paged-adamw")
-        return "paged-adamw"
+    if _updates_on_host(row):
+        return "adamw"
     if method == "full" and _trains_in_16_bits(row, framework_id, remarks):
         taken.take("optimizer", "adamw-bf16")
         return "adamw-bf16"
@@ -178,6 +177,26 @@ def optimizer_of_row(
     return "adamw"
 
 
+_PARAMETERS_MOVED = re.compile(r"param offload|(?<!optimizer )cpu offload")
+
+
+def _updates_on_host(row: TableRow) -> bool:
+    """Whether the CPU runs the optimizer."""
+    remarks = row.words("framework", "note")
+    moved = "offload" in remarks and "optimizer" in remarks
+    return "cpu" in row.words("optimizer") or "adam_offload" in remarks or moved
+
+
+def offload_of_row(row: TableRow) -> Offload:
+    """What left the GPU in a row's run."""
+    text = row.words("framework", "note")
+    return Offload(
+        optimizer=_updates_on_host(row),
+        parameters=bool(re.search(r"param offload|(?<!optimizer )cpu offload", text)),
+        activations="unsloth" in text,
+    )
+
+
 def _trains_in_16_bits(row: TableRow, framework_id: str, remarks: str) -> bool:
     """Whether weights and moments are kept in bf16 alone."""
     if "amp flag=false" in remarks or "bf16-true" in remarks or "torchtune" in remarks:
@@ -194,8 +213,6 @@ class Traits:
     fused_attention: float | None = None
     logit_bytes: float | None = None
     qlora_ends_bytes: float | None = None
-    offloads_shards: bool = False
-    offloads_inputs: bool = False
     launch_blocking: bool = False
 
 
@@ -217,8 +234,6 @@ def traits_of(row: TableRow) -> Traits:
         fused_attention=fused,
         logit_bytes=logit_bytes,
         qlora_ends_bytes=2.0 if keeps_ends else None,
-        offloads_shards="cpu param offload" in text or "cpu offload" in text,
-        offloads_inputs="unsloth" in text,
         launch_blocking="cuda_launch_blocking=1" in text,
     )
 
@@ -239,6 +254,4 @@ def framework_as_ran(
         constants=constants,
         logit_bytes=base.logit_bytes if logits is None else logits,
         qlora_ends_bytes=base.qlora_ends_bytes if ends is None else ends,
-        offloads_shards=traits.offloads_shards,
-        offloads_inputs=traits.offloads_inputs,
     )

@@ -411,6 +411,16 @@ class FrameworkEntry(Entry):
     sharded_bases: tuple[QuantisedBase, ...] = ("nf4", "nf4_plain")
     """Formats of a quantised base that ZeRO-3 or FSDP can divide over ranks."""
     default_optimizer: str = "adamw"
+    offload_optimizer: tuple[ZeroStage, ...] = ()
+    """ZeRO stages under which optimizer states can go to the host; 0: of one GPU."""
+    offload_parameters: tuple[ZeroStage, ...] = ()
+    """The same of weights and gradients."""
+    offload_activations: bool = False
+    """Whether the inputs that full recomputation keeps can go to the host."""
+    offload_nvme: bool = False
+    """Whether states can go to drives."""
+    offload_source: str = ""
+    """Where that is documented."""
     constants: dict[str, Annotated[float, Bounds(0, 1e6)]] = Field(default_factory=dict)
 
 
@@ -423,6 +433,8 @@ class OptimizerEntry(Entry):
     master_bytes: bounds.ParameterBytes | None = None
     """fp32 copy of the weights; None: whatever the framework keeps."""
     paged: bool = False
+    on_host: bool = False
+    """Whether the CPU can update with it, for an offloaded optimizer."""
     frameworks: tuple[str, ...] = ()
     """Ids of the framework classes that can run it; empty: all."""
     vendors: tuple[str, ...] = ()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "interruptions_per_node_hour",
     "is_geforce",
+    "local_drives",
     "merged_catalog",
     "part_of_node",
     "slowest_local_drive",
@@ -190,6 +191,16 @@ def _usual_storage(
 def is_geforce(gpu: Gpu) -> bool:
     """Return whether a GPU is a consumer card."""
     return gpu.family.startswith(_GEFORCE)
+
+
+def local_drives(catalog: Catalog, server: Server) -> tuple[StorageTier, ...]:
+    """Return the node's own drives as tiers of its size, if it has any."""
+    key = ("local_drives", server.gpu, server.local_nvme_tb)
+    if key not in catalog.memo:
+        gpu = catalog.gpu(server.gpu)
+        catalog.memo[key] = tuple(_local_storage(catalog, server, gpu))
+    tiers: tuple[StorageTier, ...] = catalog.memo[key]
+    return tiers
 
 
 def _local_storage(catalog: Catalog, server: Server, gpu: Gpu) -> list[StorageTier]:

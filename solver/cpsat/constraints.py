@@ -259,6 +259,7 @@ ADD_RULE: dict[str, AddRule] = {
 BY_CONSTRUCTION: dict[str, str] = {
     "divisibility": "the lattice holds only layouts that divide evenly",
     "host": "offers whose hosts are too small for a layout form no candidate",
+    "drives": "offers whose drives are too small for what is offloaded form none",
     "precision": "offers whose GPU lacks the precision form no candidate",
     "lead_time": "a candidate's duration counts from the order of its nodes",
     "term": "a candidate's cost holds the whole term",

@@ -8,6 +8,7 @@ from solver.messages.en_data import DATA
 from solver.messages.en_explain import EXPLAIN
 from solver.messages.en_geography import GEOGRAPHY
 from solver.messages.en_import import IMPORTING
+from solver.messages.en_offload import OFFLOAD
 from solver.messages.en_phases import PHASES
 from solver.messages.en_purchase import PURCHASE
 from solver.messages.en_questions import QUESTIONS
@@ -129,7 +130,6 @@ _VALUES = {
     "value.zero.none": "none (ZeRO-0)",
     "value.sequence_parallel": "sequence parallel",
     "value.numerics": "{precision}, {optimizer}",
-    "value.offload": "offload to {offload}",
     "value.ram": "{have}, {needed} needed",
     "value.opens": "{cost}, {duration}, {gpus:,} {gpus:GPU|GPUs}",
     "value.region.unstated": "region not stated",
@@ -470,6 +470,7 @@ MESSAGES: dict[str, str] = (
     | DATA
     | EXPLAIN
     | IMPORTING
+    | OFFLOAD
     | PURCHASE
     | QUESTIONS
     | SUPPLY

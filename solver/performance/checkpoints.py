@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from solver.performance.inputs import (
@@ -12,7 +14,12 @@ from solver.performance.inputs import (
     TrainingJob,
     TransformerShape,
 )
-from solver.performance.state_memory import state_bytes
+from solver.performance.offload import (
+    away_in_host,
+    optimizer_leaves,
+    parameters_leave,
+)
+from solver.performance.state_memory import StateBytes, state_bytes
 from solver.performance.transformer import trained_parameter_count
 
 PROCESS_BYTES = 4e9
@@ -49,10 +56,26 @@ def host_bytes_needed(
     framework: Framework,
     layouts: Layouts,
 ) -> FloatArray:
-    """Host memory a node: processes, one staged checkpoint, paged moments, (n,)."""
+    """Host memory a node: processes, a staged checkpoint, what left the GPUs, (n,).
+
+    A checkpoint's shards are gathered and copied before they are written; states that
+    lie in host memory are written from there.
+    """
     state = state_bytes(job, framework)
     trained = trained_parameter_count(shape, job)
-    staged = checkpoint_bytes(shape, job, framework) / checkpoint_writer_nodes(layouts)
-    copies = np.where(layouts.zero_stage > 0, 1.0, layouts.dp * layouts.cp)
+    staged = _staged_bytes(state, job, layouts) * trained
+    staged = staged / checkpoint_writer_nodes(layouts)
+    copies = layouts.dp * layouts.cp / np.maximum(layouts.shard_degree, 1)
     paged = state.paged * trained * copies / layouts.nodes
-    return np.asarray(layouts.gpus_per_node * PROCESS_BYTES + staged + paged)
+    away = away_in_host(shape, job, framework, layouts)
+    return np.asarray(layouts.gpus_per_node * PROCESS_BYTES + staged + paged + away)
+
+
+def _staged_bytes(state: StateBytes, job: TrainingJob, layouts: Layouts) -> Any:
+    """Bytes a parameter of a checkpoint that are not in host memory already."""
+    everything = state.weight + state.optimizer + state.paged
+    if not job.offload or job.offload.nvme:
+        return everything
+    moments = np.where(optimizer_leaves(job, layouts), 0.0, state.optimizer)
+    weights = np.where(parameters_leave(job, layouts), 0.0, state.weight)
+    return weights + moments + state.paged

@@ -106,6 +106,42 @@ class BatchRamp:
 
 
 @dataclass(frozen=True, slots=True)
+class Offload:
+    """What leaves the GPU between its uses; nothing by default."""
+
+    optimizer: bool = False
+    """Moments and master copy, which the CPU then updates, and sharded gradients."""
+    parameters: bool = False
+    """The ZeRO-3 shards of weights, and optimizer states with them."""
+    activations: bool = False
+    """The layers' inputs that full recomputation keeps, always to host memory."""
+    nvme: bool = False
+    """States lie on the node's drives and not in host memory."""
+
+    def __bool__(self) -> bool:
+        """Whether anything leaves the GPU."""
+        return self.states or self.activations
+
+    @property
+    def states(self) -> bool:
+        """Whether the optimizer's states leave, so that the CPU updates."""
+        return self.optimizer or self.parameters
+
+    def __str__(self) -> str:
+        """What a plan says: ``none``, ``optimizer+activations to host`` ..."""
+        if not self:
+            return "none"
+        return f"{self.what} to {'nvme' if self.nvme else 'host'}"
+
+    @property
+    def what(self) -> str:
+        """What leaves, as `workload.offload` names it."""
+        states = "parameters" if self.parameters else "optimizer" * self.optimizer
+        names = (states, "activations" * self.activations)
+        return "+".join(name for name in names if name) or "none"
+
+
+@dataclass(frozen=True, slots=True)
 class TrainingJob:
     """What is trained, for how long and with which numerics."""
 
@@ -136,6 +172,7 @@ class TrainingJob:
     """Speed of a step over that of a well-tuned framework, which is predicted."""
     batch_ramp: BatchRamp | None = None
     """How the batch grows to its size; None: it has it from the first step."""
+    offload: Offload = Offload()
 
     @property
     def sequences(self) -> float:
@@ -204,10 +241,15 @@ class Framework:
     are turned into fp32, and with them the residual stream."""
     sharded_bases: tuple[str, ...] = ("nf4", "nf4_plain")
     """Formats of a quantised base that ZeRO-3 or FSDP can divide over ranks."""
-    offloads_shards: bool = False
-    """Keeps what ZeRO-3 shards in host memory."""
-    offloads_inputs: bool = False
-    """Moves the layers' inputs that full recomputation keeps to host memory."""
+    offload_optimizer: tuple[int, ...] = ()
+    """ZeRO stages under which the optimizer's states can leave the GPU; 0: of one GPU
+    alone, as every rank would bring a copy of its own."""
+    offload_parameters: tuple[int, ...] = ()
+    """ZeRO stages under which weights and gradients can leave as well."""
+    offload_activations: bool = False
+    """Whether the inputs that full recomputation keeps can leave."""
+    offload_nvme: bool = False
+    """Whether states can go to drives, too."""
 
 
 @dataclass(frozen=True)
@@ -254,6 +296,13 @@ class Hardware:
     """Links join pairs directly: a group of g of d GPUs has (g-1)/(d-1) of the rate."""
     host_bytes_per_s: Any = 2.0e10
     """Bytes/s a GPU and direction between device and host memory."""
+    host_memory_bytes_per_s: Any = 2.0e11
+    """Achieved bytes/s of a node's host memory, for optimizers that run there."""
+    host_cores: Any = 64
+    """Cores of a node."""
+    nvme_read_bytes_per_s: Any = 0.0
+    """Bytes/s at which a node reads its own drives; 0: it has none."""
+    nvme_write_bytes_per_s: Any = 0.0
     hbm_efficiency: Any = 0.85
     """Achieved fraction of ``hbm_bytes_per_s`` of memory-bound kernels."""
     tile_fill_s: Any = 5.0e-7
@@ -400,6 +449,8 @@ class StepTime:
     """Bubble and exposed point-to-point."""
     data_parallel: FloatArray
     optimizer: FloatArray
+    offload: FloatArray
+    """Exposed transfers to host or drives, and the optimizer's step on the CPU."""
     overhead: FloatArray
     """Host-bound time, fixed time a step and stragglers."""
 

@@ -23,6 +23,10 @@ ADAPTER_ZERO_STAGES = (0, 3)
 """LoRA: the frozen base is replicated (0) or sharded (3); nothing lies between."""
 
 
+DRIVE_ZERO_STAGES = (3,)
+"""States go to drives where everything is sharded (ZeRO-Infinity)."""
+
+
 @dataclass(frozen=True)
 class LatticeLimits:
     """Where the lattice ends: the nodes there are and what the user pinned.
@@ -179,13 +183,33 @@ def zero_stage_values(
         stages = tuple(z for z in stages if z in ADAPTER_ZERO_STAGES) or stages
         if quantised_bytes(job) and base_of(job) not in framework.sharded_bases:
             stages = tuple(z for z in stages if z < 3)
+    able = offload_zero_stages(job, framework)
+    if able is not None:
+        stages = tuple(z for z in stages if z in able)
     return limits.keep("zero_stage", stages)
 
 
-def recompute_values(framework: Framework, limits: LatticeLimits) -> list[str]:
-    """Recomputation choices by name."""
+def offload_zero_stages(
+    job: TrainingJob, framework: Framework
+) -> tuple[int, ...] | None:
+    """ZeRO stages under which the job's states can leave the GPU; None: they stay."""
+    if not job.offload.states:
+        return None
+    able = framework.offload_optimizer
+    if job.offload.parameters:
+        able = framework.offload_parameters
+    if job.offload.nvme:
+        able = tuple(z for z in able if z in DRIVE_ZERO_STAGES)
+    return able
+
+
+def recompute_values(
+    job: TrainingJob, framework: Framework, limits: LatticeLimits
+) -> list[str]:
+    """Recomputation choices by name: inputs can leave that full recomputation keeps."""
     return [
         name
         for name in framework.recompute
-        if limits.recompute is None or name in limits.recompute
+        if (limits.recompute is None or name in limits.recompute)
+        and (name == "full" or not job.offload.activations)
     ]

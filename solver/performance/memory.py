@@ -28,6 +28,11 @@ from solver.performance.inputs import (
     TrainingJob,
     TransformerShape,
 )
+from solver.performance.offload import (
+    gradients_leave,
+    optimizer_leaves,
+    parameters_leave,
+)
 from solver.performance.stages import framework_stage_layers
 from solver.performance.state_memory import (
     TRAINED_END_BYTES,
@@ -209,10 +214,10 @@ def _stage(
     )
     state = state_bytes(job, framework)
     weights, gradients, optimizer, temporary = _sharded_state(
-        state, framework, layouts, held
+        state, job, framework, layouts, held
     )
     copy = state.copy * (held.layers + held.other + held.experts)
-    gathered = _gathered(state, framework, layouts, held)
+    gathered = _gathered(state, job, framework, layouts, held)
     kept, redone, working = _activations(
         shape, job, framework, layouts, dense, moe, position, fused=fused
     )
@@ -232,7 +237,11 @@ def _stage(
 
 
 def _sharded_state(
-    state: StateBytes, framework: Framework, layouts: Layouts, held: StageParameters
+    state: StateBytes,
+    job: TrainingJob,
+    framework: Framework,
+    layouts: Layouts,
+    held: StageParameters,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Bytes of weights, gradients, optimizer and the step's temporaries, (n,) each."""
     zero, degree = layouts.zero_stage, layouts.shard_degree.astype(np.float64)
@@ -266,25 +275,35 @@ def _sharded_state(
         own = own + ends
         weights = weights + TRAINED_END_BYTES[0] * held.trained_ends
         gradients = gradients + TRAINED_END_BYTES[1] * held.trained_ends
-    here: Any = np.where(zero == 3, 0.0, 1.0) if framework.offloads_shards else 1.0
-    return (
-        here * (weights + frozen),
-        here * gradients,
-        (here * state.optimizer) * own,
-        (here * state.step_temporary) * own,
-    )
+    weights, optimizer = weights + frozen, state.optimizer * own
+    temporary = state.step_temporary * own
+    if job.offload:
+        updated = optimizer_leaves(job, layouts)
+        weights = np.where(parameters_leave(job, layouts), 0.0, weights)
+        gradients = np.where(gradients_leave(job, framework, layouts), 0.0, gradients)
+        optimizer = np.where(updated, 0.0, optimizer)
+        temporary = np.where(updated, 0.0, temporary)
+    return weights, gradients, optimizer, temporary
 
 
 def _gathered(
-    state: StateBytes, framework: Framework, layouts: Layouts, held: StageParameters
+    state: StateBytes,
+    job: TrainingJob,
+    framework: Framework,
+    layouts: Layouts,
+    held: StageParameters,
 ) -> FloatArray:
-    """Bytes of gathered layers and ends (ZeRO-3) and of one dequantised layer, (n,)."""
+    """Bytes of gathered layers and ends (ZeRO-3) and of one dequantised layer, (n,).
+
+    Gathered is what other ranks hold or the host does.
+    """
     one = held.token_layer * state.element
     quantised = 0 < state.frozen_linear < state.element
     dequantised = one if quantised else np.zeros(len(one))
     layer = held.layer * (state.frozen_linear or state.element)
     size = framework.gathered_layers * layer + state.element * held.ends
     gathered = (layouts.zero_stage == 3) & (layouts.shard_degree > 1)
+    gathered = gathered | parameters_leave(job, layouts)
     return dequantised + np.where(gathered, size, 0.0)
 
 
@@ -407,6 +426,6 @@ def _inputs(
         held = framework.residual_bytes / state.element - 1
         second = np.where(sharded, held * inputs, 0.0)
         inputs = inputs * np.where(sharded, 1.0, state.frozen_other / state.element)
-    if framework.offloads_inputs:
+    if job.offload.activations:
         inputs = 0.0 * inputs
     return inputs, second

@@ -37,6 +37,7 @@ from solver.performance.lattice_axes import (
     context_parallel_values,
     expert_parallel_values,
     micro_batch_values,
+    offload_zero_stages,
     pipeline_values,
     recompute_values,
     tensor_parallel_values,
@@ -94,7 +95,7 @@ def layout_groups(
     rows = _with_sharding(job, framework, limits, rows)
     n = len(rows["tp"])
     micro_batches = micro_batch_values(limits) or [1]
-    recompute = [RECOMPUTE.index(r) for r in recompute_values(framework, limits)]
+    recompute = [RECOMPUTE.index(r) for r in recompute_values(job, framework, limits)]
     ones = np.ones(n, dtype=np.int64)
     return Layouts(
         **rows,
@@ -221,6 +222,8 @@ def _with_sharding(
             degree = group if stage else np.ones_like(group)
             zero = np.full(len(group), stage, dtype=np.int64)
             parts.append({**base, "zero_stage": zero, "shard_degree": degree})
+            if stage == 0 and offload_zero_stages(job, framework) is not None:
+                parts[-1] = {k: column[group == 1] for k, column in parts[-1].items()}
             if stage == 3 and framework.hybrid_sharding and not pipelined:
                 inner = limits.gpus_per_node // base["tp"]
                 ok = _hybrid_mask(base, inner, group)
@@ -325,7 +328,7 @@ def expand_groups(
                     ok &= least_accumulation(job, unit, choice) >= groups.pp[rows] - 1
                 found.append((rows[ok], micro_batch, choice[ok], virtual))
     index, columns = _gather(found)
-    recompute = [RECOMPUTE.index(r) for r in recompute_values(framework, limits)]
+    recompute = [RECOMPUTE.index(r) for r in recompute_values(job, framework, limits)]
     codes = np.array(recompute, dtype=np.int64)
     repeated = np.repeat(index, len(codes))
     base = {
@@ -398,7 +401,7 @@ def describe_lattice(
         "shard_group": (
             "dp x cp, or the node" if framework.hybrid_sharding else "dp x cp"
         ),
-        "recompute": recompute_values(framework, limits),
+        "recompute": recompute_values(job, framework, limits),
         "max_micro_batch": MAX_MICRO_BATCH,
         "min_tokens_per_context_rank": MIN_TOKENS_PER_CONTEXT_RANK,
         "whole_nodes_only": True,

@@ -27,6 +27,7 @@ from solver.performance.inputs import (
     TransformerShape,
 )
 from solver.performance.layer_time import LayerTime, layer_time
+from solver.performance.offload import offload_s, optimizer_leaves
 from solver.performance.stack import Stack, stack_of
 from solver.performance.stages import StageLayers, stage_layers
 from solver.performance.transformer import forward_flops, model_flops_per_token
@@ -151,7 +152,7 @@ def _rows(
     slow = pipeline.slowest_stage(shape.layers, split, layer.total, layer.head)
     count = layouts.accumulation * slow.layers
     domain = domain_gpus(hardware, layouts)
-    sync, optimizer = _parameter_step(
+    sync, optimizer, away = _parameter_step(
         shape,
         job,
         framework,
@@ -174,6 +175,7 @@ def _rows(
         "pipeline": waiting,
         "data_parallel": sync,
         "optimizer": optimizer,
+        "offload": away,
         "overhead": count * layer.overhead + stack.host_step_s,
     }
     doublings = np.log2(np.maximum(layouts.gpus / 8.0, 1.0))
@@ -219,8 +221,8 @@ def _parameter_step(
     held: data_parallel.Parameters,
     split: StageLayers,
     micro_batch_s: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Exposed seconds of synchronising parameters, and of the optimizer, (n,) each."""
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Exposed seconds of synchronising parameters, the optimizer, and offload, (n,)."""
     layers = split.largest
     tables = np.where((layouts.pp == 1) & (not shape.tied_embeddings), 2.0, 1.0) * (
         held.embedding
@@ -240,6 +242,7 @@ def _parameter_step(
         layers,
     )
     stepped = dense / np.where(layouts.zero_stage > 0, group.shard, 1)
+    whole = (layers * held.dense + tables) / group.shard
     if shape.is_moe:
         group = data_parallel.expert_group(layouts, framework)
         trained = layers * held.expert_trained
@@ -256,8 +259,16 @@ def _parameter_step(
         )
         once, each = once + more, each + more_each
         stepped = stepped + trained / np.where(layouts.zero_stage > 0, group.shard, 1)
+        whole = whole + layers * held.expert / group.shard
     sync = data_parallel.exposed_s(once, each, micro_batch_s, layouts, stack)
-    return sync, data_parallel.optimizer_s(job, framework, hardware, stepped)
+    optimizer = data_parallel.optimizer_s(job, framework, hardware, stepped)
+    if not job.offload:
+        return sync, optimizer, np.zeros(len(layouts))
+    away = offload_s(
+        shape, job, framework, hardware, layouts, micro_batch_s, stepped, whole
+    )
+    optimizer = np.where(optimizer_leaves(job, layouts), 0.0, optimizer)
+    return sync, optimizer, away
 
 
 def lower_bound(

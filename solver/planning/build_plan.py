@@ -219,13 +219,15 @@ def _host(
     setting: Setting, job: TrainingJob, option: Any, layouts: Layouts
 ) -> dict[str, float | None]:
     from solver.performance.checkpoints import host_bytes_needed
+    from solver.performance.offload import away_on_drives
 
-    server = option.server
-    need = host_bytes_needed(setting.shape, job, setting.framework, layouts)
+    server, model = option.server, (setting.shape, job, setting.framework)
+    need = host_bytes_needed(*model, layouts)
     return {
         "vcpus": server.vcpus,
         "ram_gb": server.ram_gb,
         "local_nvme_tb": server.local_nvme_tb,
         "nic_gbps": server.network_gbps if server.network else None,
         "ram_needed_gb": float(need[0] / GB),
+        "nvme_needed_gb": float(away_on_drives(*model, layouts)[0] / GB),
     }

@@ -381,15 +381,24 @@ def _physical(setting: Setting, clock: Clock) -> tuple[str | None, str]:
 
 
 def _host(setting: Setting) -> dict[str, float]:
+    return _least_of_nodes(setting, "host_bytes")
+
+
+def _drives(setting: Setting) -> dict[str, float]:
+    return _least_of_nodes(setting, "drive_bytes")
+
+
+def _least_of_nodes(setting: Setting, name: str) -> dict[str, float]:
+    """What a node needs at least of one thing, and has at most, GB."""
     space = setting.space
     needs = [
-        float(lattice.host_bytes[within].min())
+        float(getattr(lattice, name)[within].min())
         for (kind, _), lattice in space.lattices.items()
         if (within := lattice.layouts.nodes <= space.kinds[kind].max_nodes).any()
     ]
     return {
         "need": min(needs) / GB,
-        "have": float(setting.arrays.host_bytes.max()) / GB,
+        "have": float(getattr(setting.arrays, name).max()) / GB,
     }
 
 
@@ -413,6 +422,7 @@ def _goodput(setting: Setting) -> dict[str, float]:
 
 _PHYSICAL: Mapping[str, Callable[[Setting], dict[str, float]]] = {
     "host": _host,
+    "drives": _drives,
     "storage_capacity": _capacity,
     "goodput": _goodput,
 }

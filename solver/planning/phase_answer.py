@@ -11,6 +11,7 @@ from solver.candidates import CandidateTable, Rows, evaluate
 from solver.catalog.egress import egress_steps
 from solver.leases import LeaseTable, PhaseRows, leases_of
 from solver.performance.checkpoints import checkpoint_writer_nodes, host_bytes_needed
+from solver.performance.offload import away_on_drives
 from solver.plan import Lease, Message, Move, PhasePlan, Plan, Total
 from solver.planning.build_plan import build_plan
 from solver.planning.phase_paths import joined
@@ -108,6 +109,7 @@ def _alone(setting: Setting, pool: PhaseRows, row: int) -> CandidateTable:
         one.memory_bytes,
         checkpoint_writer_nodes(one.layouts),
         host_bytes_needed(*model, one.layouts),
+        away_on_drives(*model, one.layouts),
     )
     every = evaluate(setting, int(one.group[0]), rows)
     same = (every.option == one.option[0]) & (every.tier == one.tier[0])

@@ -24,6 +24,7 @@ from solver.planning.card_notes import card_notes
 from solver.planning.layout_notes import layout_notes
 from solver.planning.moving_notes import moves, moving_notes
 from solver.planning.node_parts import NodePart, node_parts
+from solver.planning.offload_notes import offload_notes
 from solver.planning.prediction_notes import PredictedSteps
 from solver.planning.purchase_notes import purchase_notes
 from solver.planning.supply_notes import (
@@ -80,6 +81,7 @@ def plan_warnings(
         *_few_steps(one),
         *_physics(setting, option, one),
         *_host(setting, option, one),
+        *offload_notes(setting, option, one),
         *(n for n in setting.scenario.notices if _concerns(n, option)),
     ]
     return tuple(found)

@@ -337,6 +337,9 @@ def _host(plan: Plan) -> Section:
             if have is None
             else f"{format_count(have)} {unit}".rstrip()
         )
+        away = host.get("nvme_needed_gb")
+        if key == "local_nvme_tb" and away:
+            text = sentence("value.ram", have=text, needed=f"{number(away)} GB")
         rows.append(Row(label("row.host", key), text))
     rows.insert(1, Row(sentence("row.host.ram_gb"), _ram(host)))
     return Section("section.host", tuple(rows))

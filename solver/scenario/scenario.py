@@ -48,6 +48,8 @@ class Workload:
     packing: Literal["packed", "padded"] = "packed"
     """Whether documents share sequences, or each sample pays a whole one."""
     batch_ramp: Ramp | None = None
+    offloads: tuple[tuple[str, str], ...] = (("none", "host"),)
+    """What may leave the GPU and where to, any of these."""
 
     @property
     def precision(self) -> str:

@@ -67,6 +67,15 @@ Method = Literal["full", "lora", "qlora"]
 Start = Literal["scratch", "checkpoint"]
 Precision = Literal["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32"]
 Recompute = Literal["none", "selective", "full"]
+Offload = Literal[
+    "none",
+    "any",
+    "optimizer",
+    "parameters",
+    "activations",
+    "optimizer+activations",
+    "parameters+activations",
+]
 LoraTarget = Literal["q", "k", "v", "o", "gate", "up", "down"]
 Base = Literal["bf16", "int8", "nf4", "nf4_plain"]
 
@@ -202,6 +211,16 @@ class WorkloadSpec(Spec):
     optimizer: Names = ()
     """adamw, paged-adamw-8bit ...; the ids of catalog/optimizers.yaml, or a list of
     which the best is taken. Default: the framework's."""
+    offload: Annotated[tuple[Annotated[Offload, Spelled], ...], AnyOf] = ()
+    """What may leave the GPU: none, optimizer (its states), parameters (and optimizer
+    states), activations (the inputs that full recomputation keeps), optimizer+
+    activations or parameters+activations; or a list of which the best is taken, or any:
+    all that the framework can. Default: none."""
+    offload_to: Annotated[
+        tuple[Annotated[Literal["host", "nvme"], Spelled], ...], AnyOf
+    ] = ()
+    """Where states go: host (memory), nvme (the node's own drives), or a list of which
+    the best is taken; activations go to the host. Default: host."""
     framework: Text | None = None
     """megatron, deepspeed, pytorch-fsdp, torchtitan, nanotron or hf-trainer. Default:
     megatron from scratch, pytorch-fsdp for full fine-tuning, hf-trainer for LoRA."""

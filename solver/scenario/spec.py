@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from pydantic import (
@@ -61,7 +62,7 @@ def _spellings(known: str) -> str:
         if letter == "_"
         else f"[{letter.upper()}{letter.lower()}]"
         if letter.isalpha()
-        else letter
+        else re.escape(letter)
         for letter in known
     )
     return "".join(letters)

@@ -6,6 +6,7 @@ from solver.catalog.schema import Architecture
 from solver.scenario import lookup
 from solver.scenario.batch import resolve_batch
 from solver.scenario.datasets import resolve_tokens, useful_share
+from solver.scenario.offloads import resolve_offloads
 from solver.scenario.places import resolve_places
 from solver.scenario.quantities import DATA_BYTES
 from solver.scenario.ramp import resolve_ramp
@@ -54,6 +55,7 @@ def resolve_workload(
     )
     ramp = resolve_ramp(spec.batch_ramp, batch, length, tokens, reading)
     framework = _framework(spec, start, reading)
+    optimizers = _optimizers(spec, framework, reading)
     return Workload(
         method=_method(spec, reading),
         start=start,
@@ -63,7 +65,8 @@ def resolve_workload(
         batch_target=batch.target,
         batch_max=batch.max,
         precisions=tuple(dict.fromkeys(spec.precision)) or ("bf16",),
-        optimizers=_optimizers(spec, framework, reading),
+        optimizers=optimizers,
+        offloads=resolve_offloads(spec, framework, optimizers, reading),
         framework=framework or "",
         lora_rank=spec.lora.rank if spec.lora else 16,
         lora_targets=tuple(dict.fromkeys(spec.lora.targets)) if spec.lora else (),

@@ -117,12 +117,24 @@ def check_host(evidence: Evidence, known: Figures) -> Iterator[Violation]:
         "local_nvme_tb": server.local_nvme_tb,
         "nic_gbps": server.network_gbps if server.network else None,
         "ram_needed_gb": known.host_bytes / GB,
+        "nvme_needed_gb": known.drive_bytes / GB,
     }
     yield from figures("host", expected, evidence.plan.host)
     for ram_gb in (host.ram_gb for host in hosts if host.ram_gb is not None):
         if not at_most(known.host_bytes, ram_gb * GB):
             message = "the host's memory is too small, bytes"
             yield Violation("host", message, ram_gb * GB, known.host_bytes)
+
+
+def check_drives(evidence: Evidence, known: Figures) -> Iterator[Violation]:
+    """The nodes' own drives hold what is offloaded, beside what is stored there."""
+    if not known.drive_bytes:
+        return
+    for part in evidence.parts:
+        have = (part.server.local_nvme_tb or 0.0) * 1e12
+        if not at_most(known.drive_bytes, have):
+            message = "the node's drives are too small, bytes"
+            yield Violation("drives", message, have, known.drive_bytes)
 
 
 def check_precision(evidence: Evidence, _: Figures) -> Iterator[Violation]:
@@ -344,6 +356,7 @@ CHECKS: Mapping[str, Check] = {
     "divisibility": check_layout,
     "parallelism": check_parallelism,
     "host": check_host,
+    "drives": check_drives,
     "precision": check_precision,
     "regions": check_regions,
     "countries": check_countries,

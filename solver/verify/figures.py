@@ -22,6 +22,7 @@ from solver.performance.checkpoints import (
     checkpoint_writer_nodes,
     host_bytes_needed,
 )
+from solver.performance.offload import away_on_drives
 from solver.performance.reliability import Goodput, expected_run
 from solver.performance.spares import Wait
 from solver.performance.transformer import model_flops_per_token
@@ -141,11 +142,15 @@ class Figures:
 
     @cached_property
     def capacity_bytes(self) -> float:
-        """Bytes that the tier can hold at most, as ``stored_bytes`` counts them."""
+        """Bytes that the tier can hold at most, as ``stored_bytes`` counts them.
+
+        Drives of the nodes hold what is offloaded besides.
+        """
         tier = self.evidence.tier
         if tier.capacity_tb is None:
             return math.inf
-        return tier.capacity_tb * 1e12
+        away = self.drive_bytes if self.local else 0.0
+        return tier.capacity_tb * 1e12 - away
 
     @cached_property
     def host_bytes(self) -> float:
@@ -153,6 +158,13 @@ class Figures:
         evidence = self.evidence
         model = (evidence.shape, evidence.job, evidence.framework)
         return float(host_bytes_needed(*model, evidence.layouts)[0])
+
+    @cached_property
+    def drive_bytes(self) -> float:
+        """Bytes of each node's own drives that offloaded states take."""
+        evidence = self.evidence
+        model = (evidence.shape, evidence.job, evidence.framework)
+        return float(away_on_drives(*model, evidence.layouts)[0])
 
     @cached_property
     def write_rate(self) -> float:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 RULE = "divisibility"
 
+ALL_SHARDED = 3
+"""ZeRO stage that divides everything."""
+
 DEGREES = (
     "tp",
     "pp",
@@ -214,5 +217,34 @@ def _framework(evidence: Evidence, layout: LayoutPlan) -> Iterator[Violation]:
     if framework.pipeline_fill and layout.accumulation < layout.pp - 1:
         message = f"{framework.name} has to fill the pipeline"
         yield Violation(RULE, message, layout.pp - 1, layout.accumulation)
-    if layout.offload != "none":
-        yield Violation(RULE, "nothing was offloaded", "none", layout.offload)
+    yield from _offload(evidence, layout)
+
+
+def _offload(evidence: Evidence, layout: LayoutPlan) -> Iterator[Violation]:
+    """What leaves the GPU is allowed, and the framework moves it in this layout."""
+    framework, what = evidence.framework, layout.offload
+    allowed = [
+        name if name == "none" else f"{name} to {place}"
+        for name, place in evidence.scenario.workload.offloads
+    ]
+    if what not in allowed:
+        yield Violation(RULE, "nobody asked to offload this", allowed, what)
+        return
+    names, _, place = what.partition(" to ")
+    parts = names.split("+")
+    stages = None
+    if "parameters" in parts:
+        stages = framework.offload_parameters
+    elif "optimizer" in parts:
+        stages = framework.offload_optimizer
+    if place == "nvme" and stages is not None:
+        able = framework.offload_nvme
+        stages = tuple(z for z in stages if z == ALL_SHARDED) if able else ()
+    if stages is not None and layout.zero_stage not in stages:
+        message = "states do not leave under this ZeRO stage"
+        yield Violation(RULE, message, stages, layout.zero_stage)
+    if stages is not None and not layout.zero_stage and layout.dp * layout.cp > 1:
+        yield Violation(RULE, "states leave one GPU alone unsharded", 1, layout.dp)
+    if "activations" in parts and layout.recompute != "full":
+        message = "activations leave under full recomputation"
+        yield Violation(RULE, message, "full", layout.recompute)

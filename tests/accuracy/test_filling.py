@@ -133,9 +133,6 @@ def test_pure_bf16() -> None:
 @pytest.mark.parametrize(
     ("cells", "field", "value"),
     [
-        ({"framework": "Unsloth"}, "offloads_inputs", True),
-        ({"framework": "HF Trainer"}, "offloads_inputs", False),
-        ({"note": "CPU param offload; dummy data"}, "offloads_shards", True),
         ({"framework": "HF PEFT", "method": "qlora"}, "qlora_ends_bytes", 4.0),
         ({"framework": "HF + accelerated-peft-bnb"}, "qlora_ends_bytes", 2.0),
     ],
@@ -143,9 +140,26 @@ def test_pure_bf16() -> None:
 def test_what_a_program_does_to_memory(
     cells: dict[str, str], field: str, value: float
 ) -> None:
-    """Tests that texts tell what is moved to the host or cast."""
+    """Tests that texts tell what is cast."""
     hf = {**STEP, "framework": "HF Trainer", **cells}
     assert getattr(case_of(hf).framework, field) == value
+
+
+@pytest.mark.parametrize(
+    ("cells", "offload"),
+    [
+        ({"framework": "Unsloth"}, "activations to host"),
+        ({"framework": "HF Trainer"}, "none"),
+        ({"note": "CPU param offload; dummy data"}, "parameters to host"),
+        ({"note": "ZeRO-3 + optimizer CPU offload"}, "optimizer to host"),
+        ({"optimizer": "CPU Adam"}, "optimizer to host"),
+        ({"framework": "OpenRLHF adam_offload"}, "optimizer to host"),
+    ],
+)
+def test_what_a_program_moves_to_the_host(cells: dict[str, str], offload: str) -> None:
+    """Tests that texts tell what left the GPU, and that the CPU then runs AdamW."""
+    job = case_of({**STEP, "framework": "HF Trainer", **cells}).job
+    assert (str(job.offload), job.optimizer.name) == (offload, "adamw")
 
 
 def test_embeddings_that_train_beside_adapters() -> None:

@@ -77,6 +77,7 @@ def every_candidate(setting: Setting) -> list[CandidateTable]:
             lattice.memory_bytes[fits],
             lattice.writer_nodes[fits],
             lattice.host_bytes[fits],
+            lattice.drive_bytes[fits],
         )
         tables.append(
             evaluate(setting, index, rows.take(np.flatnonzero(np.isfinite(seconds))))

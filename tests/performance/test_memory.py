@@ -14,6 +14,7 @@ from solver.performance.activation_memory import activation_bytes_per_layer
 from solver.performance.inputs import (
     Framework,
     Layouts,
+    Offload,
     Optimizer,
     TrainingJob,
     TransformerShape,
@@ -747,16 +748,17 @@ def test_offloading() -> None:
     """Tests that host memory takes what FSDP shards, or what recomputation keeps."""
     row = layouts(layout(8, "full", zero_stage=3))
     traits = framework("pytorch-fsdp")
-    away = peak_memory(LLAMA3_8B, job(4096), replace(traits, offloads_shards=True), row)
+    work = replace(job(4096), offload=Offload(parameters=True))
+    away = peak_memory(LLAMA3_8B, work, traits, row)
     assert away.weights[0] == away.gradients[0] == away.optimizer[0] == 0.0
     here = peak_memory(LLAMA3_8B, job(4096), traits, row)
     assert away.total[0] < here.total[0]
     one = layouts(layout(1, "full"))
     work = job(4096, "qlora", rank=8)
-    moved = replace(traits, offloads_inputs=True, logit_bytes=0.0)
+    moved = replace(work, offload=Offload(activations=True))
     kept = replace(traits, logit_bytes=0.0)
     less = peak_memory(LLAMA3_8B, work, kept, one).activations[0]
-    less -= peak_memory(LLAMA3_8B, work, moved, one).activations[0]
+    less -= peak_memory(LLAMA3_8B, moved, kept, one).activations[0]
     assert less == pytest.approx(31 / 32 * inputs_of(LLAMA3_8B, 4096))
 
 

@@ -26,6 +26,10 @@ Less = Callable[[Keys], str]
 """A relaxation to the override that asks one step of print more than it."""
 
 
+AWAY: Keys = {"framework": "deepspeed", "offload": "optimizer", "offload_to": "nvme"}
+"""States of 0.25 billion parameters on drives: 4 GB."""
+
+
 @dataclass(frozen=True)
 class Case:
     """A requirement, met and not met."""
@@ -145,6 +149,13 @@ CASES: tuple[Case, ...] = (
         {"offers": [{**A100, "ram_gb": 2000}]},
         {"offers": [{**A100, "ram_gb": 8}]},
         ("host",),
+        settable=False,
+    ),
+    Case(
+        "drives",
+        {"offers": [{**A100, "local_nvme_tb": 1}], "workload": AWAY},
+        {"offers": [{**A100, "local_nvme_tb": 0.0001}]},
+        ("drives",),
         settable=False,
     ),
     Case(

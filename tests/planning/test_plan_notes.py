@@ -22,6 +22,7 @@ ONE_NODE = {k: v for k, v in QUIET.items() if k != "network"} | {"max_nodes": 1}
 SLICE = {k: v for k, v in ONE_NODE.items() if k != "gpus_per_node"}
 """One slice of an A100, or the card itself."""
 FP16 = {"workload": {"precision": "fp16"}}
+AWAY = {"framework": "deepspeed", "offload": "optimizer"}
 WITH_PEERS = {"catalog": "include", "constraints": {"providers": ["a"]}}
 
 FAR: dict[str, Any] = {
@@ -263,6 +264,17 @@ CASES: list[tuple[str, Keys, Keys]] = [
     ),
     ("host-unknown", own({**QUIET, "ram_gb": None}), own(QUIET)),
     # 8 cards of 80 GB: 1.5 times is 960 GB
+    # 0.25 billion parameters of 16 bytes and 8 processes of 4 GB
+    (
+        "offload-host",
+        own({**QUIET, "max_nodes": 1, "ram_gb": 36.5}, workload=AWAY),
+        own({**QUIET, "max_nodes": 1, "ram_gb": 2048}, workload=AWAY),
+    ),
+    (
+        "offload-slow",
+        own({**QUIET, "vcpus": 2}, workload=AWAY),
+        own({**QUIET, "vcpus": 256}, workload={**AWAY, "global_batch_size": 4096}),
+    ),
     ("host-ram", own({**QUIET, "ram_gb": 959}), own({**QUIET, "ram_gb": 960})),
 ]
 

@@ -33,6 +33,7 @@ LAYERS: list[set[str]] = [
         "energy",
         "geography",
         "hardware",
+        "host_rates",
         "layout_space",
         "mixes",
         "objective",

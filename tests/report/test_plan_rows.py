@@ -135,7 +135,8 @@ def test_sharding_and_none() -> None:
 def test_offload_is_told() -> None:
     """Tests that an offload stands with the numerics, and no offload not."""
     assert layout_of()["numerics"] == "bf16, adamw"
-    assert layout_of(offload="optimizer")["numerics"].endswith("offload to optimizer")
+    numerics = layout_of(offload="optimizer to host")["numerics"]
+    assert numerics.endswith("offload: optimizer to host")
 
 
 def test_memory_is_a_share_of_the_card() -> None:
@@ -230,3 +231,5 @@ def test_host_memory_beside_its_need(
     for text in shown:
         assert text.replace(",", "") in found["RAM"].replace(",", "")
     assert ("needed" in found["RAM"]) is (needed is not None)
+    driven = of("host", host=host | {"local_nvme_tb": 8.0, "nvme_needed_gb": 1234.0})
+    assert driven["local NVMe"] == "8 TB, 1,234 GB needed"

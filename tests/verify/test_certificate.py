@@ -17,6 +17,9 @@ from solver.ranges import Range
 from solver.rules import RULE_IDS
 from solver.scenario.scenario import Constraints, Quota, Scenario
 from solver.verify import CHECKS, verify
+from tests.planning.jobs import A100
+from tests.planning.jobs import catalog as toy_catalog
+from tests.planning.jobs import job as toy_job
 from tests.verify.examples import (
     ADAPTERS,
     BOUGHT,
@@ -246,6 +249,17 @@ def _data(**values: Any) -> Callable[[Example], Example]:
     return change
 
 
+def _away(_: Example) -> Example:
+    """States on drives, and the same offer with drives of a tenth of a gigabyte."""
+    work = {"framework": "deepspeed", "offload": "optimizer", "offload_to": "nvme"}
+    large, small = (
+        toy_job([{**A100, "local_nvme_tb": size}], workload=work) for size in (1, 1e-4)
+    )
+    plan = plan_job(large, toy_catalog(), alternatives=0).plan
+    assert plan is not None
+    return Example(plan, small, toy_catalog())
+
+
 BROKEN: list[tuple[str, Callable[[Example], Example]]] = [
     ("memory", _user(memory_headroom=0.9)),
     ("divisibility", _workload(batch_min=500, batch_target=500, batch_max=500)),
@@ -254,6 +268,7 @@ BROKEN: list[tuple[str, Callable[[Example], Example]]] = [
     ("parallelism", _user(parallelism={"pp": Range(max=1)})),
     ("parallelism", _user(recompute=("full",))),
     ("host", _entry("servers", "", ram_gb=8.0)),
+    ("drives", _away),
     ("precision", _workload(precisions=("fp16",))),
     ("throughput", _workload(efficiency=0.9)),
     ("throughput", _workload(efficiency=1.05)),

@@ -97,7 +97,7 @@ def test_a_plan_of_the_planner_breaks_none(kind: str, framework: str) -> None:
         ({"shard_degree": 2}, "the shard group is neither all nor a node"),
         ({"shard_degree": 3}, "the shard group does not divide"),
         ({"sequence_parallel": False}, "sequence parallelism goes with TP"),
-        ({"offload": "optimizer"}, "nothing was offloaded"),
+        ({"offload": "optimizer to host"}, "nobody asked to offload this"),
     ],
 )
 def test_a_broken_layout_is_named(changes: dict[str, Any], message: str) -> None:

@@ -206,12 +206,6 @@ def _pcie_bytes_per_s(gpu: Gpu) -> float:
     return whole * gpu.link_share if isinstance(gpu, Slice) else whole
 
 
-_STAGED = 0.27
-"""Share of a PCIe link that cards whose driver lets them not copy to one another have
-in each direction, since all passes through host memory: two RTX 4090 reached 16.8 GB/s
-both ways together, of 31 each way (gist.github.com/muellerzr/fbfabd0f, 2024-04)."""
-
-
 def _inside(
     gpu: Gpu,
     server: Server,
@@ -222,7 +216,8 @@ def _inside(
 
     Without measured bus rates the PCIe groups take the measured curve of a box
     without peer-to-peer between sockets (``pcie`` of calibration.yaml). Cards that
-    cannot copy to one another have no more than `_STAGED` of their link.
+    cannot copy to one another have no more of their link than ``without_peer``, for
+    all that they say passes through host memory.
     """
     curve = calibration["pcie"]
     buses = {2: curve["bus_2"], 4: curve["bus_4"], 8: curve["bus_8"]}
@@ -231,7 +226,7 @@ def _inside(
         measured[8] = tier.bus_8_gb_per_s
         buses = {size: measured[size] or buses[size] for size in buses}
     if not gpu.peer_to_peer:
-        most = _STAGED * _pcie_bytes_per_s(gpu) / 1e9
+        most = curve.get("without_peer", 1.0) * _pcie_bytes_per_s(gpu) / 1e9
         buses = {size: min(rate, most) for size, rate in buses.items()}
     linked = server.intra_node_kind in ("nvlink", "nvswitch")
     nominal = server.intra_node_gb_per_s or (tier.gb_per_s if tier else 0.0)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from solver.catalog.load import Catalog, load_catalog
+from solver.catalog.supply import standard_server
 from solver.errors import InternalError
 from solver.hardware import (
     calibration_for,
@@ -149,3 +150,43 @@ def test_assumed_pcie_rates_are_told(catalog: Catalog) -> None:
     assert pcie_rate_is_assumed(l40s, None)
     assert not pcie_rate_is_assumed(l40s, catalog.intra_node["pcie4"])
     assert not pcie_rate_is_assumed(h100, None)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "pair"),
+    [
+        # 27 % of 31.5 and 63 GB/s: what passes through host memory
+        ("rtx-4090", 8.5),
+        ("rtx-3090", 8.5),
+        ("rtx-5090", 17.0),
+        # measured, and copied from card to card
+        ("l40s", 20.1),
+        ("rtx-6000-ada", 20.1),
+        ("rtx-pro-6000", 38.6),
+    ],
+)
+def test_cards_that_cannot_copy_to_one_another(
+    catalog: Catalog, gpu: str, pair: float
+) -> None:
+    """Tests the bus rate of a pair over PCIe, GB/s, with and without peer-to-peer."""
+    made = hardware_of(catalog, standard_server(catalog, gpu, 2), "bf16")
+    assert made.pcie_bus_2 / 1e9 == pytest.approx(pair, rel=0.01)
+    assert made.pcie_bus_8 <= made.pcie_bus_4 <= made.pcie_bus_2
+
+
+def test_without_peer_to_peer_is_never_faster(catalog: Catalog) -> None:
+    """Tests every card over PCIe: taking away copies between cards gains nothing."""
+    for gpu in catalog.gpus.values():
+        server = standard_server(catalog, gpu.id, 2)
+        if server.intra_node_kind != "pcie":
+            continue
+        tier = catalog.intra_node[server.intra_node]
+        precision = "bf16" if gpu.bf16_tflops else "fp16"
+        args = (server, tier, None, catalog.calibration, precision)
+        copies, cannot = (
+            hardware_for(gpu.model_copy(update={"peer_to_peer": able}), *args)
+            for able in (True, False)
+        )
+        for size in (2, 4, 8):
+            name = f"pcie_bus_{size}"
+            assert getattr(cannot, name) <= getattr(copies, name)

@@ -55,6 +55,7 @@ _SECTIONS: Mapping[str, Mapping[str, Bounds]] = {
         "bus_8": _RATE,
         "nvlink": _SHARE,
         "latency_us": Bounds(0, 1e6, "µs"),
+        "without_peer": _SHARE,
     },
     "reliability": {
         "checkpoint_s": Bounds(0, 1e6, "seconds"),

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from solver.catalog.slices import card_id
 from solver.hardware import calibration_for
 from solver.performance.efficiency import attained
 from solver.plan import Message
@@ -86,7 +87,7 @@ class PredictedSteps:
         calibration, gpu = self.setting.catalog.calibration, self.gpu
         if is_estimate(calibration_for(gpu, calibration).source):
             return [Message.of("warning.gpu-estimate", generation=gpu.generation)]
-        measured = calibration.get("covered", {}).get(gpu.id)
+        measured = calibration.get("covered", {}).get(card_id(gpu.id))
         if not measured:
             values = {"gpu": gpu.id, "generation": gpu.generation}
             return [Message.of("warning.gpu-unmeasured", **values)]

@@ -146,6 +146,12 @@ CASES: list[tuple[str, Keys, Keys]] = [
         own(QUIET, workload={"efficiency": 1.05}),
     ),
     ("gpu-unmeasured", own({**QUIET, "gpu": "a100-pcie-80gb"}), own(QUIET)),
+    # a slice is predicted from its own card, which is measured or not
+    (
+        "gpu-unmeasured",
+        own({**SLICE, "gpu": "a30", "slice": "4g.24gb"}),
+        own({**SLICE, "slice": "3g.40gb"}),
+    ),
     (
         "combination-unmeasured",
         own(QUIET, workload={"framework": "torchtitan"}),

@@ -41,6 +41,9 @@ CARDS = {
         "Offer {offer}: {gpus} of the {whole} GPUs of a node, with {gpus:its|their} "
         "share of host memory, vCPUs, drives and NICs."
     ),
+    "why.memory.larger-slice": (
+        "A larger slice or the whole card holds more; nothing joins slices."
+    ),
     "row.slice": "slice",
     "value.slice": (
         "{compute_slices} compute and {memory_slices} memory "

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from solver.catalog.slices import is_slice
 from solver.layout_space import OutOfTimeError
 from solver.messages import sentence
 from solver.performance.adapters import base_of, quantised_bytes
@@ -89,7 +90,9 @@ def limit_text(
         need=limit.fixed_gib,
     )
     fits = "why.memory.longest" if longest else "why.memory.longest.none"
-    found = [told, sentence(fits, tokens=longest or 0), _dividing(setting)]
+    alone = is_slice(miss.gpu)
+    cure = sentence("why.memory.larger-slice") if alone else _dividing(setting)
+    found = [told, sentence(fits, tokens=longest or 0), cure]
     return " ".join(found)
 
 
@@ -98,7 +101,9 @@ def _replicated(setting: Setting, miss: MemoryMiss) -> str:
     weights = miss.memory_gib["weights"]
     told = sentence("why.memory.replicated", need=weights, base=base_of(job))
     shards = 3 in framework.zero_stages
-    if quantised_bytes(job) and base_of(job) not in framework.sharded_bases:
+    if is_slice(miss.gpu):
+        cure = sentence("why.memory.larger-slice")
+    elif quantised_bytes(job) and base_of(job) not in framework.sharded_bases:
         names = ", ".join(framework.sharded_bases)
         cure = sentence("why.memory.unshardable", base=base_of(job), others=names)
     elif shards:

@@ -106,7 +106,8 @@ def fractions_of(
     in stock as fit into the nodes.
     """
     whole = server.gpus_per_node
-    for place, gpus in reading.items((*path, "fractions"), spec.fractions):
+    numbered = reading.items((*path, "fractions"), spec.fractions)
+    for gpus, place in {count: at for at, count in numbered}.items():
         if gpus >= whole:
             message = f"expected fewer than the node's {whole} GPUs, not {gpus}"
             reading.fault("out-of-range", message, place)

@@ -250,3 +250,25 @@ def test_more_freedom_is_never_worse() -> None:
     """Tests that fractions on top of whole nodes cost no more."""
     whole = {k: v for k, v in NODE.items() if k != "fractions"}
     assert plan_of([NODE]).cost_usd <= plan_of([whole]).cost_usd * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("workload", "cured"),
+    [
+        ({"method": "lora", "sequence_length": 512}, True),  # the base is whole
+        ({"method": "lora", "sequence_length": 262_144}, True),  # one sequence
+        ({"method": "qlora", "sequence_length": 512}, False),
+    ],
+)
+def test_a_no_on_a_slice_advises_no_more_gpus(
+    workload: dict[str, Any], cured: bool
+) -> None:
+    """Tests that neither sharding nor context parallelism is a way out of a slice."""
+    small = {**SLICE, "gpu": "a30", "slice": "1g.6gb"}
+    asked = job([small], workload=workload, model="llama-3.1-8b")
+    explained = plan_job(asked, catalog()).explanation
+    assert explained is not None
+    assert explained.kind == "memory"
+    for wrong in ("zero_stage", "more GPUs help", "divides a sequence"):
+        assert wrong not in explained.summary
+    assert ("A larger slice or the whole card" in explained.summary) == cured

@@ -165,6 +165,15 @@ def test_fractions_have_their_share() -> None:
     assert (server.network, server.network_gbps) == ("infiniband-ndr-400", 1600)
 
 
+def test_a_fraction_may_stand_alone_or_twice() -> None:
+    """Tests that one number needs no list, and that a number given twice is one."""
+    for written in ("2", "[2]", "[2, 2]"):
+        offers, _ = supply(
+            offering(f"{{name: m, gpu: l40s, gpus_per_node: 8, fractions: {written}}}")
+        )
+        assert list(offers) == ["m", "m/2-of-8"]
+
+
 def test_links_of_fractions_are_those_that_exist() -> None:
     """Tests that a part of an NVSwitch node has NVLink, and one GPU alone nothing."""
     _, servers = supply(offering(NODE))

@@ -356,6 +356,8 @@ class Architecture(Entry):
     layer_norm: bool = False
     learned_positions: Annotated[int, Bounds(0, 1e9)] = 0
     sliding_window: Annotated[int, Bounds(0, 1e9)] = 0
+    full_attention_every: Annotated[int, Bounds(0, 10_000)] = 0
+    """Every how many layers one looks back at everything all the same; 0: none."""
     dropout: bool = False
     n_experts: Annotated[int, Bounds(0, 1e5)] = 0
     experts_topk: Annotated[int, Bounds(0, 1e5)] = 0

@@ -45,6 +45,9 @@ class TransformerShape:
     learned_positions: int = 0
     """Rows of a learned position embedding."""
     sliding_window: int = 0
+    """Tokens that attention looks back; 0: all of the sequence."""
+    full_attention_every: int = 0
+    """Every how many layers one looks back at everything all the same; 0: none."""
     dropout: bool = False
     n_experts: int = 0
     experts_topk: int = 0
@@ -67,6 +70,14 @@ class TransformerShape:
     def is_mla(self) -> bool:
         """Whether attention is latent (DeepSeek's MLA)."""
         return self.kv_lora_rank > 0
+
+    @property
+    def windowed_share(self) -> float:
+        """Share of the layers whose attention has the sliding window."""
+        if not self.sliding_window:
+            return 0.0
+        every = self.full_attention_every
+        return 1.0 - (self.layers // every / self.layers if every else 0.0)
 
     @property
     def moe_layers(self) -> int:

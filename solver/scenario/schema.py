@@ -115,6 +115,9 @@ class ModelSpec(Spec):
     """Rows of a learned position embedding."""
     sliding_window: Whole = 0
     """Tokens that attention looks back; 0: all."""
+    full_attention_every: Whole = 0
+    """Every how many layers one looks back at everything all the same, as 6 in Gemma 3;
+    0: none."""
     dropout: bool = False
     """Whether training applies dropout."""
     n_experts: Whole = 0

@@ -172,6 +172,8 @@ class TrainingJob:
     """Linear layers with adapters: q k v o gate up down (all when empty)."""
     trains_ends: bool = False
     """Whether embedding and head train whole beside the adapters."""
+    loss: str = "whole"
+    """whole | chunked: logits of all tokens of a micro-batch at once, or of a chunk."""
     base: str = ""
     """Format of the frozen base's linears: bf16 | int8 | nf4 | nf4_plain; empty: the
     method's."""
@@ -261,6 +263,16 @@ class Framework:
     """Whether the inputs that full recomputation keeps can leave."""
     offload_nvme: bool = False
     """Whether states can go to drives, too."""
+    context_by_heads: bool = False
+    """Divides attention by heads (Ulysses), beside ZeRO alone; else by a ring."""
+    context_on_request: bool = False
+    """Only some programs of the class have context parallelism, which needs FSDP:
+    degrees count where the user names them."""
+    losses: tuple[str, ...] = ("whole",)
+    """How it can take the loss; the first is what it does unless asked."""
+    loss_chunks: int = 0
+    """Chunks of tokens of a chunked loss; 0: as many as the vocabulary is wider than
+    the hidden size, to the next power of two (Liger)."""
 
 
 @dataclass(frozen=True)

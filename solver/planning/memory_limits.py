@@ -13,6 +13,7 @@ from solver.catalog.slices import is_slice
 from solver.layout_space import OutOfTimeError
 from solver.messages import sentence
 from solver.performance.adapters import base_of, quantised_bytes
+from solver.physics_inputs import framework_of
 from solver.planning.memory_miss import MemoryMiss, least_need_gib
 
 if TYPE_CHECKING:
@@ -115,12 +116,17 @@ def _replicated(setting: Setting, miss: MemoryMiss) -> str:
 
 def divides_sequences(framework: Framework) -> bool:
     """Whether GPUs can share the activations of one sequence."""
-    return framework.context_parallel or framework.tensor_parallel
+    rings = framework.context_parallel and not framework.context_on_request
+    return rings or framework.tensor_parallel
 
 
 def _dividing(setting: Setting) -> str:
     """Which parallelism divides a sequence, of this framework or of others."""
     framework = setting.framework
+    if framework.context_on_request and not quantised_bytes(setting.job):
+        named = "cp" in setting.scenario.constraints.parallelism
+        told = "why.memory.asked" if named else "why.memory.on-request"
+        return sentence(told, framework=framework.name)
     if divides_sequences(framework):
         ways = [
             sentence(f"axis.{axis}")
@@ -137,7 +143,8 @@ def _dividing(setting: Setting) -> str:
     able = sorted(
         entry.id
         for entry in setting.catalog.frameworks.values()
-        if method in entry.methods and (entry.context_parallel or entry.tensor_parallel)
+        if method in entry.methods
+        and divides_sequences(framework_of(setting.catalog, entry.id))
     )
     others = ", ".join(able) or sentence("why.memory.no-framework")
     return sentence("why.memory.undivided", framework=framework.name, others=others)

@@ -77,6 +77,7 @@ Offload = Literal[
     "parameters+activations",
 ]
 LoraTarget = Literal["q", "k", "v", "o", "gate", "up", "down"]
+Loss = Literal["whole", "chunked"]
 Base = Literal["bf16", "int8", "nf4", "nf4_plain"]
 
 
@@ -227,6 +228,9 @@ class WorkloadSpec(Spec):
     framework: Text | None = None
     """megatron, deepspeed, pytorch-fsdp, torchtitan, nanotron or hf-trainer. Default:
     megatron from scratch, pytorch-fsdp for full fine-tuning, hf-trainer for LoRA."""
+    loss: Annotated[tuple[Annotated[Loss, Spelled], ...], AnyOf] = ()
+    """whole (logits of all tokens at once) or chunked (of a part of them at a time), or
+    a list of which the best is taken. Default: the framework's."""
     lora: LoraSpec | None = None
     """The adapters; only with the methods lora and qlora."""
     efficiency: Efficiency = 1.0

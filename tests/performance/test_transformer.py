@@ -223,7 +223,9 @@ def test_windows_in_some_layers() -> None:
     assert transformer.attended_tokens(shape, 16, causal="full") == pytest.approx(
         (2 * 4 + 16) / 3
     )
-    assert transformer.attended_tokens(shape, 4) == attended_tokens(LLAMA3_8B, 4)
+    assert transformer.attended_tokens(shape, 4) == transformer.attended_tokens(
+        LLAMA3_8B, 4
+    )
 
 
 def test_layers_that_no_full_one_falls_on_all_have_windows() -> None:

@@ -17,7 +17,10 @@ from solver.physics_inputs import framework_of
 from solver.planning.memory_miss import MemoryMiss, least_need_gib
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from solver.performance.inputs import Framework
+    from solver.planning.opening import Opening
     from solver.setting import Setting
 
 LENGTH_STEP = 128
@@ -95,6 +98,25 @@ def limit_text(
     cure = sentence("why.memory.larger-slice") if alone else _dividing(setting)
     found = [told, sentence(fits, tokens=longest or 0), cure]
     return " ".join(found)
+
+
+def via_text(miss: MemoryMiss, found: Sequence[Opening]) -> str:
+    """How the plans that more GPUs open divide the sequence; empty where none does."""
+    for opening in found:
+        layouts, row = opening.table.layouts, opening.row
+        degrees = {
+            axis: int(getattr(layouts, axis)[row]) for axis in ("tp", "pp", "cp")
+        }
+        more = int(layouts.gpus[row]) > miss.nodes * miss.group.node_kind[0]
+        if more and any(degrees[axis] > miss.layout[axis] for axis in degrees):
+            ways = " ".join(
+                f"{sentence(f'axis.{axis}')} {degree}"
+                for axis, degree in degrees.items()
+                if degree > 1
+            )
+            gpus = int(layouts.gpus[row])
+            return sentence("why.memory.via", gpus=gpus, ways=ways)
+    return ""
 
 
 def _replicated(setting: Setting, miss: MemoryMiss) -> str:

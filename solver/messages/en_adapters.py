@@ -16,7 +16,7 @@ ADAPTERS = {
     "why.memory.divides": (
         "{framework} divides a sequence over GPUs by {ways}; more GPUs help only so."
     ),
-    "why.memory.via": "On {gpus:,} GPUs it fits, divided by {ways}.",
+    "why.memory.via": "On {gpus:,} {gpus:GPU|GPUs} it fits, divided by {ways}.",
     "why.memory.on-request": (
         "Only some programs of {framework} divide a sequence over GPUs (context "
         "parallelism, with everything sharded): if yours does, name its degrees, as "

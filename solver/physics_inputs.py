@@ -58,10 +58,10 @@ def jobs_of(scenario: Scenario, catalog: Catalog) -> tuple[TrainingJob, ...]:
     """
     work = scenario.workload
     offloads = [offload_of(*names) for names in work.offloads]
-    choices = product(work.precisions, work.optimizers, offloads)
+    choices = product(work.precisions, work.optimizers, offloads, work.losses)
     return tuple(
-        _job(scenario, catalog, precision, optimizer, offload)
-        for precision, optimizer, offload in choices
+        _job(scenario, catalog, precision, optimizer, offload, loss)
+        for precision, optimizer, offload, loss in choices
         if updates_on(catalog.optimizers[optimizer].on_host, offload)
     )
 
@@ -93,6 +93,7 @@ def numerics_of(job: TrainingJob) -> dict[str, Any]:
         "precision": job.precision,
         "optimizer": job.optimizer.name,
         "offload": str(job.offload),
+        "loss": job.loss,
     }
 
 
@@ -102,6 +103,7 @@ def _job(
     precision: str,
     optimizer: str,
     offload: Offload,
+    loss: str,
 ) -> TrainingJob:
     work = scenario.workload
     return TrainingJob(
@@ -115,6 +117,7 @@ def _job(
         optimizer=optimizer_of(catalog, optimizer),
         lora_rank=work.lora_rank if work.method != "full" else 0,
         lora_targets=work.lora_targets,
+        loss=loss,
         base=work.lora_base if work.method != "full" else "",
         attention_span=_attention_span(scenario),
         efficiency=work.efficiency,

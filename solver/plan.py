@@ -39,6 +39,7 @@ class LayoutPlan:
     precision: str
     optimizer: str
     offload: str = "none"
+    loss: str = "whole"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ _UNTOLD = (
     "layer_norm",
     "learned_positions",
     "sliding_window",
+    "full_attention_every",
     "first_dense_layers",
     "moe_layer_freq",
     "q_lora_rank",

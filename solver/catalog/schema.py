@@ -356,6 +356,8 @@ class Architecture(Entry):
     layer_norm: bool = False
     learned_positions: Annotated[int, Bounds(0, 1e9)] = 0
     sliding_window: Annotated[int, Bounds(0, 1e9)] = 0
+    full_attention_every: Annotated[int, Bounds(0, 10_000)] = 0
+    """Every how many layers one looks back at everything all the same; 0: none."""
     dropout: bool = False
     n_experts: Annotated[int, Bounds(0, 1e5)] = 0
     experts_topk: Annotated[int, Bounds(0, 1e5)] = 0
@@ -410,6 +412,16 @@ class FrameworkEntry(Entry):
     qlora_ends_bytes: bounds.ParameterBytes = 2.0
     sharded_bases: tuple[QuantisedBase, ...] = ("nf4", "nf4_plain")
     """Formats of a quantised base that ZeRO-3 or FSDP can divide over ranks."""
+    context_by_heads: bool = False
+    """Divides attention by heads (Ulysses), beside ZeRO alone; else by a ring."""
+    context_on_request: bool = False
+    """Only some programs of the class have context parallelism, which needs FSDP:
+    degrees count where the user names them."""
+    losses: tuple[Literal["whole", "chunked"], ...] = ("whole",)
+    """How it can take the loss; the first is what it does unless asked."""
+    loss_chunks: Annotated[int, Bounds(0, 1e6)] = 0
+    """Chunks of tokens of a chunked loss; 0: as many as the vocabulary is wider than
+    the hidden size, to the next power of two (Liger)."""
     default_optimizer: str = "adamw"
     offload_optimizer: tuple[ZeroStage, ...] = ()
     """ZeRO stages under which optimizer states can go to the host; 0: of one GPU."""

@@ -111,6 +111,13 @@ def _feed_forward(sizes: Sizes) -> Iterator[SizeFault]:
         yield SizeFault("out-of-range", message, "moe_ffn")
 
 
+def _windows(sizes: Sizes) -> Iterator[SizeFault]:
+    """Yield layers without a window in a model that has none."""
+    if sizes.get("full_attention_every") and not sizes.get("sliding_window"):
+        message = "'full_attention_every' needs sliding_window"
+        yield SizeFault("contradiction", message, "full_attention_every", key=True)
+
+
 def _latent_attention(sizes: Sizes) -> Iterator[SizeFault]:
     """Yield what is missing of latent attention (MLA)."""
     given = [key for key in (*_LATENT, "q_lora_rank") if sizes.get(key)]
@@ -140,6 +147,7 @@ RULES: tuple[Callable[[Sizes], Iterator[SizeFault]], ...] = (
     _heads,
     _experts,
     _feed_forward,
+    _windows,
     _latent_attention,
     _size,
 )

@@ -5,6 +5,8 @@ ADAPTERS = {
         "Adapters on a base in {base} are what gpuplan calls qlora: the plan counts a "
         "quantised base."
     ),
+    "value.loss": "{loss} loss",
+    "lever.loss": "loss",
     "why.memory.sequence": (
         "The limit is per sequence: one of {tokens:,} tokens takes {need:.1f} GiB on "
         "each GPU at micro-batch 1, however many data-parallel GPUs there are."
@@ -14,6 +16,13 @@ ADAPTERS = {
     "why.memory.divides": (
         "{framework} divides a sequence over GPUs by {ways}; more GPUs help only so."
     ),
+    "why.memory.via": "On {gpus:,} {gpus:GPU|GPUs} it fits, divided by {ways}.",
+    "why.memory.on-request": (
+        "Only some programs of {framework} divide a sequence over GPUs (context "
+        "parallelism, with everything sharded): if yours does, name its degrees, as "
+        "constraints.parallelism.cp=[1, 2, 4, 8]; more GPUs help only so."
+    ),
+    "why.memory.asked": "More GPUs help only at a higher degree of CP.",
     "why.memory.undivided": (
         "{framework} does not divide one sequence over GPUs; {others} can."
     ),

@@ -35,6 +35,7 @@ from solver.performance.stack import Stack
 from solver.performance.transformer import (
     VOCABULARY_MULTIPLE,
     attended_tokens,
+    attention_kinds,
     expert_width,
     query_width,
     value_width,
@@ -217,30 +218,24 @@ def attention_core(
     at the rate of the flash kernel, which falls for small heads and short spans.
     Unfused: the whole score matrix, and its passes through memory.
     """
-    work = _attention_flops(shape, job, cells)
     rows = tokens_of(job, cells)
     head = shape.qk_nope_dim + shape.qk_rope_dim if shape.is_mla else shape.head_dim
-    keys = attended(shape, job)
-    ramp = 2 * keys / (2 * keys + hardware.attention_ramp_tokens)
     rate = hardware.peak_16bit * hardware.attention_efficiency
-    flash = work / (rate * ramp * min(1.0, (head + 32) / 160))
+    rate = rate * min(1.0, (head + 32) / 160)
+    width = (query_width(shape) + value_width(shape)) / cells.tp
+    flash: Any = 0.0
+    kinds = attention_kinds(shape, job.sequence_length, job.attention_span)
+    for share, keys in kinds:
+        ramp = 2 * keys / (2 * keys + hardware.attention_ramp_tokens)
+        flash = flash + share * 2.0 * rows * keys * width / (rate * ramp)
     aligned = 1.0 if head % 8 == 0 else MISALIGNED_RATE
     scores = rows * job.sequence_length * shape.heads / cells.tp
-    whole = work * (job.sequence_length / keys)
+    whole = 2.0 * rows * job.sequence_length * width
     plain = whole / (UNFUSED_RATE * aligned * hardware.peak_16bit)
     plain = plain + memory_s(hardware, 4.0 * stack.unfused_passes * scores)
     fused = np.asarray(hardware.fused_attention) & (stack.fused_attention > 0)
     forward = np.where(fused, flash, plain)
     return forward, forward * np.where(fused, FUSED_BACKWARD, 2.0)
-
-
-def _attention_flops(
-    shape: TransformerShape, job: TrainingJob, cells: Layouts
-) -> FloatArray:
-    """Forward FLOPs of the attention core that a causal kernel needs, (n,)."""
-    width = query_width(shape) + value_width(shape)
-    keys = attended(shape, job)
-    return np.asarray(2.0 * tokens_of(job, cells) * keys * width / cells.tp)
 
 
 def elementwise_s(

@@ -45,6 +45,9 @@ class TransformerShape:
     learned_positions: int = 0
     """Rows of a learned position embedding."""
     sliding_window: int = 0
+    """Tokens that attention looks back; 0: all of the sequence."""
+    full_attention_every: int = 0
+    """Every how many layers one looks back at everything all the same; 0: none."""
     dropout: bool = False
     n_experts: int = 0
     experts_topk: int = 0
@@ -67,6 +70,14 @@ class TransformerShape:
     def is_mla(self) -> bool:
         """Whether attention is latent (DeepSeek's MLA)."""
         return self.kv_lora_rank > 0
+
+    @property
+    def windowed_share(self) -> float:
+        """Share of the layers whose attention has the sliding window."""
+        if not self.sliding_window:
+            return 0.0
+        every = self.full_attention_every
+        return 1.0 - (self.layers // every / self.layers if every else 0.0)
 
     @property
     def moe_layers(self) -> int:
@@ -161,6 +172,8 @@ class TrainingJob:
     """Linear layers with adapters: q k v o gate up down (all when empty)."""
     trains_ends: bool = False
     """Whether embedding and head train whole beside the adapters."""
+    loss: str = "whole"
+    """whole | chunked: logits of all tokens of a micro-batch at once, or of a chunk."""
     base: str = ""
     """Format of the frozen base's linears: bf16 | int8 | nf4 | nf4_plain; empty: the
     method's."""
@@ -250,6 +263,16 @@ class Framework:
     """Whether the inputs that full recomputation keeps can leave."""
     offload_nvme: bool = False
     """Whether states can go to drives, too."""
+    context_by_heads: bool = False
+    """Divides attention by heads (Ulysses), beside ZeRO alone; else by a ring."""
+    context_on_request: bool = False
+    """Only some programs of the class have context parallelism, which needs FSDP:
+    degrees count where the user names them."""
+    losses: tuple[str, ...] = ("whole",)
+    """How it can take the loss; the first is what it does unless asked."""
+    loss_chunks: int = 0
+    """Chunks of tokens of a chunked loss; 0: as many as the vocabulary is wider than
+    the hidden size, to the next power of two (Liger)."""
 
 
 @dataclass(frozen=True)

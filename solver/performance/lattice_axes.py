@@ -135,9 +135,11 @@ def context_parallel_values(
 ) -> list[int]:
     """CP degrees: powers of two that leave enough tokens a rank, or listed ones.
 
-    A rank takes one slice from either end of the sequence, so 2 CP divides it.
+    Where only some programs of a framework have it, listed ones alone. A rank takes
+    one slice from either end of the sequence, so 2 CP divides it.
     """
-    if not framework.context_parallel:
+    asked = bool(limits.listed("cp"))
+    if not framework.context_parallel or (framework.context_on_request and not asked):
         return limits.keep("cp", [1])
     s = job.sequence_length
     usual = [

@@ -20,6 +20,7 @@ from solver.performance.communication import (
     domain_gpus,
     link,
 )
+from solver.performance.context import heads_s, key_value_width, ring_s
 from solver.performance.inputs import (
     RECOMPUTE,
     FloatArray,
@@ -110,7 +111,9 @@ def _one_kind(
     selective = cells.recompute == SELECTIVE
     again = np.where(full, kernels.forward, np.where(selective, kernels.attention, 0.0))
     tp = _tensor_parallel(shape, job, stack, hardware, cells, domain, moe)
-    cp = _context_parallel(shape, job, stack, hardware, cells, domain, kernels)
+    cp = _context_parallel(
+        shape, job, framework, stack, hardware, cells, domain, kernels
+    )
     ep = np.zeros(len(cells))
     if moe:
         ep = _expert_parallel(shape, job, framework, stack, hardware, cells, domain)
@@ -173,24 +176,27 @@ def _tensor_parallel(
 def _context_parallel(
     shape: TransformerShape,
     job: TrainingJob,
+    framework: Framework,
     stack: Stack,
     hardware: Hardware,
     cells: Layouts,
     domain: Any,
     kernels: compute.Kernels,
 ) -> FloatArray:
-    """Exposed seconds of the ring of keys and values, both passes, (n,).
+    """Exposed seconds of exchanging keys and values, both passes, (n,).
 
-    Each rank sends its keys and values around the ring, in backward their gradients
+    By heads (Ulysses) all-to-alls stand before and behind attention in either pass.
+    In a ring each rank sends its keys and values around, in backward their gradients
     too: three times the forward bytes, hidden while attention computes.
     """
     group = link(hardware, domain, cells.cp, cells.tp)
-    width = 2 * np.maximum(shape.kv_heads / cells.tp, 1.0) * shape.head_dim
-    if shape.is_mla:
-        latent = shape.qk_nope_dim + shape.qk_rope_dim + shape.v_head_dim
-        width = shape.heads / cells.tp * latent
-    size = compute.ELEMENT_BYTES.get(job.precision, 2.0) * width
-    ring = all_gather_s(group, size * compute.tokens_of(job, cells) * cells.cp, 0.0)
+    tokens = compute.tokens_of(job, cells)
+    if framework.context_by_heads:
+        exchange = heads_s(shape, job, group, tokens, cells.cp)
+        seconds = 2.0 * (exchange + 2.0 * stack.collective_s)
+        return np.asarray(np.where(cells.cp > 1, seconds, 0.0))
+    width = key_value_width(shape, cells.tp)
+    ring = ring_s(job, group, tokens, width, cells.cp)
     late = np.maximum(0.0, ring - kernels.attention)
     one = stack.cp_exposed * ring + (1.0 - stack.cp_exposed) * late
     seconds = 3.0 * (one + stack.collective_s)

@@ -7,6 +7,7 @@ last forward pass ends (activations and logits), when the last backward pass end
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from solver.performance.checkpoints import (
     checkpoint_writer_nodes,
     host_bytes_needed,
 )
+from solver.performance.context import buffer_bytes
 from solver.performance.inputs import (
     RECOMPUTE,
     FloatArray,
@@ -312,14 +314,34 @@ def _logit_bytes(
 ) -> FloatArray:
     """Bytes of logits and loss of one micro-batch on the stage with the head, (n,).
 
-    A head in fp32 needs neither 16-bit logits nor their conversion.
+    A head in fp32 needs neither 16-bit logits nor their conversion. A chunked loss
+    has the logits of one chunk of tokens at a time; it adds up the gradient of the
+    head's inputs, and of a head that trains, in fp32 (torchtitan, Liger).
     """
     tokens = layouts.micro_batch * (job.sequence_length / layouts.cp)
     vocab = padded_vocab_array(shape, layouts.tp) / layouts.tp
+    if job.loss == "chunked":
+        inputs = SINGLE * shape.hidden * tokens
+        weights = SINGLE * shape.hidden * vocab if job.method == "full" else 0.0
+        chunks = loss_chunks(shape, framework)
+        return _whole_logit_bytes(job, framework) * tokens * vocab / chunks + (
+            inputs + weights
+        )
+    return _whole_logit_bytes(job, framework) * tokens * vocab
+
+
+def loss_chunks(shape: TransformerShape, framework: Framework) -> int:
+    """Chunks of tokens of a chunked loss."""
+    wider = math.ceil(shape.vocab / shape.hidden)
+    return framework.loss_chunks or 1 << max(wider - 1, 0).bit_length()
+
+
+def _whole_logit_bytes(job: TrainingJob, framework: Framework) -> float:
+    """Bytes a logit."""
     size = framework.logit_bytes
     if state_bytes(job, framework).frozen_other > HALF:
         size = max(size - HALF - SINGLE, 0.0)
-    return size * tokens * vocab
+    return size
 
 
 def micro_batches_in_flight(layouts: Layouts, position: int) -> FloatArray:
@@ -359,9 +381,10 @@ def _activations(
         return dense * one + moe * mixture, np.where(moe > 0, mixture, one)
 
     factor = framework.activation_factor
+    shared = buffer_bytes(shape, job, framework, layouts)
     in_flight = micro_batches_in_flight(layouts, position)
     every, largest = (factor * size for size in layers("none"))
-    gradients = factor * layers("gradients")[1]
+    gradients = factor * layers("gradients")[1] + shared
     kept, redone = in_flight * every, gradients
     working = largest + gradients
     selective = layouts.recompute == SELECTIVE

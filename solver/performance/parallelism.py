@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from solver.performance.adapters import quantised_bytes
+from solver.performance.context import divides_by_heads
 from solver.performance.divisibility import (
     DivisibilityFault,
     explain_divisibility,
@@ -129,6 +131,8 @@ def _rank_grid(
     ok = gpus % limits.gpus_per_node == 0
     ok &= gpus >= limits.min_nodes * limits.gpus_per_node
     ok &= gpus <= limits.max_nodes * limits.gpus_per_node
+    if framework.context_by_heads:
+        ok &= divides_by_heads(shape, tp, pp, cp)
     ok &= _pinned(limits, "gpus", gpus)
     ok &= _pinned(limits, "nodes", gpus // limits.gpus_per_node)
     return {"tp": tp[ok], "pp": pp[ok], "cp": cp[ok], "dp": dp[ok]}
@@ -179,6 +183,8 @@ def expert_group_mask(
         span = rows["tp"] * rows["cp"] * ep
     if ep == 1:
         return np.asarray(ok)
+    if framework.context_by_heads:
+        ok &= rows["cp"] == 1
     inside = (span <= limits.domain) & (limits.domain % np.maximum(span, 1) == 0)
     across = (span % limits.domain == 0) & (etp == 1)
     return np.asarray(ok & (inside | across))
@@ -231,7 +237,16 @@ def _with_sharding(
                 parts.append(
                     {**part, "zero_stage": zero[ok], "shard_degree": inner[ok]}
                 )
-    return _stack(parts, names)
+    stacked = _stack(parts, names)
+    if not framework.context_on_request:
+        return stacked
+    able = (stacked["cp"] == 1) | shards_sequences(job, stacked["zero_stage"])
+    return {name: column[able] for name, column in stacked.items()}
+
+
+def shards_sequences(job: TrainingJob, zero_stage: IntArray) -> BoolArray:
+    """Where FSDP divides sequences on request: all sharded, of no quantised base."""
+    return np.asarray((zero_stage == 3) & (quantised_bytes(job) is None))
 
 
 def _hybrid_mask(rows: _Columns, inner: IntArray, group: IntArray) -> BoolArray:

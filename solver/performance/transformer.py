@@ -288,13 +288,32 @@ def attended_tokens(
 
     Notes
     -----
+    The mean of all layers, of which some may look back at everything and others
+    through a window.
+    """
+    kinds = attention_kinds(shape, sequence, span, causal)
+    return sum(share * keys for share, keys in kinds)
+
+
+def attention_kinds(
+    shape: TransformerShape, sequence: int, span: float = 0.0, causal: Causal = "half"
+) -> tuple[tuple[float, float], ...]:
+    """Kinds of layers by what attention covers: their share, and mean keys of a query.
+
+    Notes
+    -----
     Under a window of w < s tokens the causal mean is w - w^2 / (2 s).
     """
     length = float(min(span, sequence) if span > 0 else sequence)
-    window = float(shape.sliding_window or length)
-    if window >= length:
-        return length / 2 if causal == "half" else length
-    return window - window**2 / (2 * length) if causal == "half" else window
+    window = float(shape.sliding_window)
+    everything = length / 2 if causal == "half" else length
+    share = shape.windowed_share if window < length else 0.0
+    if share == 0.0:
+        return ((1.0, everything),)
+    near = window - window**2 / (2 * length) if causal == "half" else window
+    if share == 1.0:
+        return ((1.0, near),)
+    return ((share, near), (1.0 - share, everything))
 
 
 @dataclass(frozen=True, slots=True)

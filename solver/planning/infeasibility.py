@@ -29,6 +29,7 @@ from solver.planning.memory_limits import (
     data_parallel_limit,
     limit_text,
     longest_sequence,
+    via_text,
 )
 from solver.planning.memory_miss import MemoryMiss, levers, nearest_memory_miss
 from solver.planning.opening import Opening, round_up
@@ -298,6 +299,8 @@ def _memory(setting: Setting, miss: MemoryMiss, clock: Clock) -> Explanation:
     if "memory" not in in_force(setting) and miss.need_gib <= miss.usable_gib:
         opening = _open(setting, "memory", clock)  # the headroom that is usual
         found += [] if opening is None else [opening]
+    if limit is not None and limit.kind == "sequence":
+        summary = " ".join([summary, *filter(None, [via_text(miss, found)])])
     return _explanation(
         setting,
         clock,

@@ -13,10 +13,14 @@ from solver.catalog.slices import is_slice
 from solver.layout_space import OutOfTimeError
 from solver.messages import sentence
 from solver.performance.adapters import base_of, quantised_bytes
+from solver.physics_inputs import framework_of
 from solver.planning.memory_miss import MemoryMiss, least_need_gib
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from solver.performance.inputs import Framework
+    from solver.planning.opening import Opening
     from solver.setting import Setting
 
 LENGTH_STEP = 128
@@ -96,6 +100,25 @@ def limit_text(
     return " ".join(found)
 
 
+def via_text(miss: MemoryMiss, found: Sequence[Opening]) -> str:
+    """How the plans that more GPUs open divide the sequence; empty where none does."""
+    for opening in found:
+        layouts, row = opening.table.layouts, opening.row
+        degrees = {
+            axis: int(getattr(layouts, axis)[row]) for axis in ("tp", "pp", "cp")
+        }
+        more = int(layouts.gpus[row]) > miss.nodes * miss.group.node_kind[0]
+        if more and any(degrees[axis] > miss.layout[axis] for axis in degrees):
+            ways = " ".join(
+                f"{sentence(f'axis.{axis}')} {degree}"
+                for axis, degree in degrees.items()
+                if degree > 1
+            )
+            gpus = int(layouts.gpus[row])
+            return sentence("why.memory.via", gpus=gpus, ways=ways)
+    return ""
+
+
 def _replicated(setting: Setting, miss: MemoryMiss) -> str:
     job, framework = miss.group.job, setting.framework
     weights = miss.memory_gib["weights"]
@@ -115,12 +138,17 @@ def _replicated(setting: Setting, miss: MemoryMiss) -> str:
 
 def divides_sequences(framework: Framework) -> bool:
     """Whether GPUs can share the activations of one sequence."""
-    return framework.context_parallel or framework.tensor_parallel
+    rings = framework.context_parallel and not framework.context_on_request
+    return rings or framework.tensor_parallel
 
 
 def _dividing(setting: Setting) -> str:
     """Which parallelism divides a sequence, of this framework or of others."""
     framework = setting.framework
+    if framework.context_on_request and not quantised_bytes(setting.job):
+        named = "cp" in setting.scenario.constraints.parallelism
+        told = "why.memory.asked" if named else "why.memory.on-request"
+        return sentence(told, framework=framework.name)
     if divides_sequences(framework):
         ways = [
             sentence(f"axis.{axis}")
@@ -137,7 +165,8 @@ def _dividing(setting: Setting) -> str:
     able = sorted(
         entry.id
         for entry in setting.catalog.frameworks.values()
-        if method in entry.methods and (entry.context_parallel or entry.tensor_parallel)
+        if method in entry.methods
+        and divides_sequences(framework_of(setting.catalog, entry.id))
     )
     others = ", ".join(able) or sentence("why.memory.no-framework")
     return sentence("why.memory.undivided", framework=framework.name, others=others)

@@ -188,6 +188,10 @@ def _changes(setting: Setting) -> Iterator[tuple[str, str, str, Setting]]:
             job = replace(setting.job, optimizer=optimizer_of(catalog, optimizer))
             other = replace(setting, job=job, others=())
             yield "optimizer", work.optimizer, optimizer, other
+    for loss in setting.framework.losses:
+        if loss not in work.losses:
+            job = replace(setting.job, loss=loss)
+            yield "loss", work.losses[0], loss, replace(setting, job=job, others=())
     for framework, entry in sorted(catalog.frameworks.items()):
         able = work.method in entry.methods and _runs(
             catalog, framework, work.optimizer

@@ -154,6 +154,8 @@ def layout_section(layout: LayoutPlan, framework: str) -> Section:
     )
     if layout.offload != "none":
         numerics += ", " + sentence("value.offload", offload=layout.offload)
+    if layout.loss != "whole":
+        numerics += ", " + sentence("value.loss", loss=layout.loss)
     rows = (
         Row(sentence("row.parallel"), _parallel(layout)),
         Row(sentence("row.layers"), layers_text(layout.layers_per_stage)),

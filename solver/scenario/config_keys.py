@@ -100,6 +100,16 @@ class Config:
             return 1
         return default
 
+    def positions(self, key: str, value: str) -> list[int] | None:
+        """Return where a value stands in a list; None if there is no such list."""
+        found = self.data.get(key)
+        if found is None:
+            return None
+        if not isinstance(found, list):
+            self.fault("wrong-type", "expected a list", key)
+            return None
+        return [place for place, item in enumerate(found) if item == value]
+
     def flag(self, key: str, *, default: bool) -> bool:
         """Return a true or false value."""
         value = self.data.get(key)

@@ -33,6 +33,7 @@ def check_all(
     check_too_few_tokens(workload, reading)
     check_lora(file, architecture, workload, reading)
     check_framework_method(workload, reading)
+    check_framework_loss(workload, reading)
     check_framework_optimizer(workload, reading)
     check_ranges(file, reading)
     check_zero_stage(file, reading)
@@ -114,6 +115,19 @@ def check_framework_method(workload: Workload, reading: Reading) -> None:
     depends = [("workload", "method")]
     path: DataPath = ("workload", "framework")
     reading.fault("framework-lacks-method", message, path, depends_on=depends)
+
+
+def check_framework_loss(workload: Workload, reading: Reading) -> None:
+    """Log ways to take the loss that the framework lacks."""
+    catalog, path = reading.catalog, ("workload", "loss")
+    entry = catalog.frameworks.get(workload.framework)
+    for place, loss in reading.items(path, workload.losses):
+        if entry is None or loss in entry.losses:
+            continue
+        able = ", ".join(f.id for f in catalog.frameworks.values() if loss in f.losses)
+        message = f"{entry.id} takes no {loss} loss; {able} can"
+        depends = [("workload", "framework"), ("workload", "method")]
+        reading.fault("framework-lacks-loss", message, place, depends_on=depends)
 
 
 def check_framework_optimizer(workload: Workload, reading: Reading) -> None:

@@ -71,12 +71,28 @@ def _gemma(config: Config) -> Sizes:
     return sizes
 
 
-def _gemma_alternating(config: Config) -> Sizes:
-    """Read Gemma 2 and 3, of whose layers some look at everything.
+def alternating(sizes: Sizes, config: Config, usual: int) -> Sizes:
+    """Return sizes with a window in all layers but every so-manieth.
 
-    Memory and time are taken without a window, which errs on the safe side.
+    Parameters
+    ----------
+    usual
+        Every how many layers one looks at everything where the file does not say:
+        `layer_types` names each layer's kind, `sliding_window_pattern` the distance.
     """
-    return _gemma(config) | {"sliding_window": 0}
+    if not sizes["sliding_window"]:
+        return sizes
+    every = config.size("sliding_window_pattern", default=usual)
+    full = config.positions("layer_types", "full_attention")
+    if full is not None:
+        layers = config.size("num_hidden_layers")
+        every = round(layers / len(full)) if full else 0
+    return sizes | {"full_attention_every": every}
+
+
+def _gemma2(config: Config) -> Sizes:
+    """Read Gemma 2, of whose layers every other looks at everything."""
+    return alternating(_gemma(config), config, usual=2)
 
 
 def _of_gpt2(config: Config, hidden: int, heads: int, positions: int) -> Sizes:
@@ -254,7 +270,7 @@ def _gemma3_text(config: Config) -> Sizes:
     if config.prefix:
         usual = {"num_attention_heads": 8, "num_key_value_heads": 4}
         config = config.completed(usual | {"vocab_size": 262_208})
-    return _gemma_alternating(config)
+    return alternating(_gemma(config), config, usual=6)
 
 
 def _gpt_neo(config: Config) -> Sizes:
@@ -371,7 +387,7 @@ DENSE_READERS: dict[str, Callable[[Config], Sizes]] = {
     "qwen3": qwen_sizes,
     **dict.fromkeys(("qwen3_5", "qwen3_5_text"), _qwen3_5),
     "gemma": _gemma,
-    "gemma2": _gemma_alternating,
+    "gemma2": _gemma2,
     **dict.fromkeys(("gemma3", "gemma3_text"), _gemma3_text),
     "gpt2": _gpt2,
     "gpt_bigcode": _gpt_bigcode,

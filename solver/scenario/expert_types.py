@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from solver.scenario.config_keys import Config
-from solver.scenario.dense_types import HYBRID_NOTE, Sizes, llama_sizes, qwen_sizes
+from solver.scenario.dense_types import (
+    HYBRID_NOTE,
+    Sizes,
+    alternating,
+    llama_sizes,
+    qwen_sizes,
+)
 
 __all__ = ["EXPERT_READERS"]
-
-EVERYWHERE_NOTE = "Layers that look at a window only are taken to look at everything."
 
 
 def _mixtral(config: Config) -> Sizes:
@@ -121,15 +125,13 @@ def _phimoe(config: Config) -> Sizes:
 
 def _gpt_oss(config: Config) -> Sizes:
     """Read gpt-oss: biases everywhere, a window in every other layer."""
-    sizes = _mixtral(config)
-    return sizes | {
+    sizes = _mixtral(config) | {
         "n_experts": config.size("num_local_experts"),
         "experts_topk": config.size("num_experts_per_tok", "experts_per_token"),
         "qkv_bias": False,
         "linear_bias": config.flag("attention_bias", default=True),
-        "sliding_window": 0,
-        "note": EVERYWHERE_NOTE,
     }
+    return alternating(sizes, config, usual=2)
 
 
 def _llama4(config: Config) -> Sizes:
@@ -164,15 +166,14 @@ def _gemma4(config: Config) -> Sizes:
     """
     sizes = llama_sizes(config)
     moe_ffn = config.size("moe_intermediate_size", "expert_intermediate_size")
-    return sizes | {
+    sizes |= {
         "tied_embeddings": config.flag("tie_word_embeddings", default=True),
         "n_experts": config.size("num_experts"),
         "experts_topk": config.size("top_k_experts", "num_experts_per_tok"),
         "moe_ffn": moe_ffn,
         "shared_experts": round(sizes["ffn"] / max(moe_ffn, 1)),
-        "sliding_window": 0,
-        "note": EVERYWHERE_NOTE,
     }
+    return alternating(sizes, config, usual=6)
 
 
 def _grok(config: Config) -> Sizes:

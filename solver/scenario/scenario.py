@@ -40,6 +40,8 @@ class Workload:
     optimizers: tuple[str, ...]
     """Ids in the catalog's optimizers, any of these."""
     framework: str
+    losses: tuple[str, ...] = ("whole",)
+    """Any of these: whole or chunked."""
     lora_rank: int = 16
     lora_targets: tuple[str, ...] = ()
     lora_base: str = ""

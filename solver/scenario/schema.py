@@ -77,6 +77,7 @@ Offload = Literal[
     "parameters+activations",
 ]
 LoraTarget = Literal["q", "k", "v", "o", "gate", "up", "down"]
+Loss = Literal["whole", "chunked"]
 Base = Literal["bf16", "int8", "nf4", "nf4_plain"]
 
 
@@ -115,6 +116,9 @@ class ModelSpec(Spec):
     """Rows of a learned position embedding."""
     sliding_window: Whole = 0
     """Tokens that attention looks back; 0: all."""
+    full_attention_every: Whole = 0
+    """Every how many layers one looks back at everything all the same, as 6 in Gemma 3;
+    0: none."""
     dropout: bool = False
     """Whether training applies dropout."""
     n_experts: Whole = 0
@@ -224,6 +228,9 @@ class WorkloadSpec(Spec):
     framework: Text | None = None
     """megatron, deepspeed, pytorch-fsdp, torchtitan, nanotron or hf-trainer. Default:
     megatron from scratch, pytorch-fsdp for full fine-tuning, hf-trainer for LoRA."""
+    loss: Annotated[tuple[Annotated[Loss, Spelled], ...], AnyOf] = ()
+    """whole (logits of all tokens at once) or chunked (of a part of them at a time), or
+    a list of which the best is taken. Default: the framework's."""
     lora: LoraSpec | None = None
     """The adapters; only with the methods lora and qlora."""
     efficiency: Efficiency = 1.0

@@ -69,6 +69,7 @@ def resolve_workload(
         optimizers=optimizers,
         offloads=resolve_offloads(spec, framework, optimizers, reading),
         framework=framework or "",
+        losses=_losses(spec, framework, reading),
         lora_rank=spec.lora.rank if spec.lora else 16,
         lora_targets=tuple(dict.fromkeys(spec.lora.targets)) if spec.lora else (),
         lora_base=_quantised_base(spec),
@@ -100,6 +101,16 @@ def resolve_data(file: ScenarioFile, workload: Workload, reading: Reading) -> Da
         loading=loading,
         **place,
     )
+
+
+def _losses(
+    spec: WorkloadSpec, framework: str | None, reading: Reading
+) -> tuple[str, ...]:
+    """Return how the loss may be taken; by default as the framework does it."""
+    if spec.loss:
+        return tuple(dict.fromkeys(spec.loss))
+    entry = reading.catalog.frameworks.get(framework or "")
+    return (entry.losses[0] if entry is not None else "whole",)
 
 
 def _quantised_base(spec: WorkloadSpec) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from solver.performance.adapters import quantised_bytes
 from solver.performance.stages import layers_per_stage_by_cost
 from solver.verify.evidence import Evidence
 from solver.verify.ramp_checks import check_ramp
@@ -132,6 +133,25 @@ def _sequence(evidence: Evidence, layout: LayoutPlan) -> Iterator[Violation]:
     if layout.cp > 1:
         length = evidence.scenario.workload.sequence_length
         yield from _multiple("2 x CP over the sequence", length, 2 * layout.cp)
+        yield from _sequence_ways(evidence, layout)
+
+
+def _sequence_ways(evidence: Evidence, layout: LayoutPlan) -> Iterator[Violation]:
+    """How the framework divides a sequence: by heads, or only where it is asked."""
+    framework, shape = evidence.framework, evidence.shape
+    if framework.context_by_heads:
+        yield from _multiple("CP over heads", shape.heads, layout.cp)
+        beside = (layout.tp, layout.pp, layout.ep)
+        if beside != (1, 1, 1):
+            message = "attention by heads goes beside ZeRO alone"
+            yield Violation(RULE, message, (1, 1, 1), beside)
+    if framework.context_on_request:
+        stated = "cp" in evidence.scenario.constraints.parallelism
+        plain = quantised_bytes(evidence.job) is None
+        if not (stated and plain and layout.zero_stage == 3):
+            message = "CP needs to be named, FSDP, and no quantised base"
+            found = (stated, plain, layout.zero_stage)
+            yield Violation(RULE, message, (True, True, 3), found)
 
 
 def _experts(evidence: Evidence, layout: LayoutPlan) -> Iterator[Violation]:

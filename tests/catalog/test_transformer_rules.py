@@ -39,6 +39,7 @@ WRONG = [
     ({"layers": 0}, "layers"),
     ({"moe_layer_freq": 0} | EXPERTS, "moe_layer_freq"),
     ({"sliding_window": -1}, "sliding_window"),
+    ({"full_attention_every": 2}, "full_attention_every"),
 ]
 
 

@@ -97,6 +97,7 @@ LAYOUT: dict[str, Types] = {
     "precision": str,
     "optimizer": str,
     "offload": str,
+    "loss": str,
 }
 MEMORY: dict[str, Types] = dict.fromkeys(
     (

@@ -148,6 +148,9 @@ def check_framework(row: dict[str, int], work: TrainingJob, traits: Framework) -
     assert row["tp"] == 1 or traits.tensor_parallel
     assert row["pp"] == 1 or traits.pipeline_parallel
     assert row["cp"] == 1 or traits.context_parallel
+    assert row["cp"] == 1 or not traits.context_on_request
+    if row["cp"] > 1 and traits.context_by_heads:
+        assert (row["tp"], row["pp"], row["ep"]) == (1, 1, 1)
     zero = row["zero_stage"]
     assert zero in (traits.zero_stages_with_pp if row["pp"] > 1 else traits.zero_stages)
     group = row["dp"] * row["cp"]
@@ -213,6 +216,13 @@ def test_brute_force(question: tuple[Any, ...]) -> None:
     assert got == set(brute_force(shape, work, traits, limits))
 
 
+def by_heads(shape: TransformerShape, tp: int, pp: int, cp: int) -> bool:
+    """Whether Ulysses of this degree divides the heads, beside ZeRO alone."""
+    kv_heads = shape.kv_heads
+    shared = kv_heads % cp == 0 or cp % kv_heads == 0
+    return tp == 1 and pp == 1 and shape.heads % cp == 0 and (shape.is_mla or shared)
+
+
 def brute_force(
     shape: TransformerShape,
     work: TrainingJob,
@@ -233,8 +243,15 @@ def brute_force(
                 continue
             if pp > 1 and not traits.zero_stages_with_pp:
                 continue
-            for cp in (1, 2, 4, 8) if traits.context_parallel else (1,):
+            rings = traits.context_parallel and not traits.context_on_request
+            for cp in (1, 2, 4, 8) if rings else (1,):
                 if cp > 1 and s / cp < 1024:
+                    continue
+                if (
+                    cp > 1
+                    and traits.context_by_heads
+                    and not by_heads(shape, tp, pp, cp)
+                ):
                     continue
                 for dp in range(1, most + 1):
                     gpus = tp * pp * cp * dp

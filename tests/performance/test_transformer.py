@@ -210,3 +210,26 @@ def test_padded_vocab(vocab: int, tp: int, padded: int) -> None:
     assert transformer.padded_vocab(shape, tp) == padded
     assert padded % (128 * tp) == 0
     assert math.ceil(vocab / (128 * tp)) * 128 * tp == padded
+
+
+def test_windows_in_some_layers() -> None:
+    """Tests the mean keys of two layers with a window of 4 to one without, of 16."""
+    shape = replace(LLAMA3_8B, layers=6, sliding_window=4, full_attention_every=3)
+    assert shape.windowed_share == pytest.approx(2 / 3)
+    near, everything = 4 - 4**2 / 32, 8.0
+    assert transformer.attended_tokens(shape, 16) == pytest.approx(
+        (2 * near + everything) / 3
+    )
+    assert transformer.attended_tokens(shape, 16, causal="full") == pytest.approx(
+        (2 * 4 + 16) / 3
+    )
+    assert transformer.attended_tokens(shape, 4) == transformer.attended_tokens(
+        LLAMA3_8B, 4
+    )
+
+
+def test_layers_that_no_full_one_falls_on_all_have_windows() -> None:
+    """Tests 5 layers of which every sixth would look at everything."""
+    shape = replace(LLAMA3_8B, layers=5, sliding_window=4, full_attention_every=6)
+    assert shape.windowed_share == 1.0
+    assert replace(shape, sliding_window=0).windowed_share == 0.0

@@ -36,6 +36,7 @@ SOLVED: dict[str, tuple[set[str], float]] = {
     "llama31-405b": ({"B200", "H100"}, 78_653_838),
     "lowest-carbon-under-budget": ({"H100", "H200", "B200"}, 150_227),
     "mixtral-8x7b-pretrain": ({"B200", "B300"}, 143_649),
+    "long-context-8b": ({"H100", "H200"}, 1_710),
     "lora-8b-one-or-two-48gb": (
         {"RTX 6000 Ada", "RTX A6000", "A40", "L40", "L40S"},
         6.8,

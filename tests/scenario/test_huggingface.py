@@ -66,7 +66,31 @@ def test_sliding_windows() -> None:
     """Tests that a window counts where the model uses it, and everywhere."""
     assert architecture("mistral", LLAMA, sliding_window=128).sliding_window == 128
     assert architecture("qwen2", LLAMA, sliding_window=128).sliding_window == 0
-    assert architecture("gemma2", LLAMA, sliding_window=128).sliding_window == 0
+
+
+@pytest.mark.parametrize(
+    ("model_type", "more", "every"),
+    [
+        ("gemma2", {}, 2),
+        ("gemma3_text", {}, 6),
+        ("gemma3_text", {"sliding_window_pattern": 4}, 4),
+        (
+            "gemma3_text",
+            {"layer_types": ["sliding_attention", "full_attention"] * 2},
+            2,
+        ),
+        ("gemma3_text", {"layer_types": ["sliding_attention"] * 4}, 0),
+        ("gemma2", {"sliding_window": None}, 0),
+    ],
+)
+def test_windows_in_some_layers_only(
+    model_type: str, more: dict[str, object], every: int
+) -> None:
+    """Tests every how many layers one looks at everything, stated or by the type."""
+    keys = {"sliding_window": 128, "num_hidden_layers": 4, **more}
+    found = architecture(model_type, LLAMA, **keys)
+    assert found.full_attention_every == every
+    assert found.sliding_window == (keys["sliding_window"] or 0)
 
 
 def test_mixtral() -> None:

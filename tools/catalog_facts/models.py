@@ -45,6 +45,14 @@ _DROPOUT_FAMILIES = frozenset(("GPT-2", "GPT-3", "OPT", "MT-NLG"))
 # what the facts leave open
 _TOPK: Mapping[str, int] = {"gemma-4-26b-a4b": 8, "kimi-k3": 8}
 
+_FULL_EVERY: Mapping[str, tuple[int, str]] = {
+    "gemma-2-": (2, "arXiv 2408.00118"),
+    "gemma-3-": (6, "arXiv 2503.19786"),
+    "gemma-4-": (6, "layer_types of Gemma 4 in transformers"),
+    "gpt-oss-": (2, "arXiv 2508.10925"),
+}
+"""Beginning of an id: every how many layers one has no window, and who says so."""
+
 _NOTES: tuple[tuple[str, str], ...] = (
     (
         "sparse/compressed attention",
@@ -124,6 +132,10 @@ def _entry(row: Mapping[str, str], name: str, taken: dict[str, str]) -> dict[str
         notes.append("Experts per token not in the source: 8 is an estimate.")
     if row["pos_emb"] == "alibi":
         notes.append("ALiBi positions.")
+    every = next((v for k, v in _FULL_EVERY.items() if name.startswith(k)), None)
+    sources = [row["source"]]
+    if every is not None:
+        sources.append(f"{every[1]} (layers without a window)")
     dropout = row["family"] in _DROPOUT_FAMILIES
     hf_id = row["hf_id"] if "/" in row["hf_id"] or name.startswith("gpt2") else ""
     if hf_id and taken.setdefault(_key(hf_id), name) != name:
@@ -150,6 +162,7 @@ def _entry(row: Mapping[str, str], name: str, taken: dict[str, str]) -> dict[str
         "layer_norm": row["norm"] == "LayerNorm",
         "learned_positions": positions or None,
         "sliding_window": window or None,
+        "full_attention_every": every[0] if every and window else None,
         "dropout": dropout or None,
         "n_experts": number(row["n_experts"]),
         "experts_topk": _TOPK.get(name) or number(row["experts_topk"]),
@@ -162,7 +175,7 @@ def _entry(row: Mapping[str, str], name: str, taken: dict[str, str]) -> dict[str
         "qk_nope_dim": number(row["qk_nope_dim"]),
         "qk_rope_dim": number(row["qk_rope_dim"]),
         "v_head_dim": number(row["v_head_dim"]),
-        "source": row["source"] + ("; memory (dropout)" if dropout else ""),
+        "source": "; ".join([*sources, *(["memory (dropout)"] if dropout else [])]),
         "as_of": as_of(row["as_of"]),
         "note": " ".join(notes),
     }

@@ -206,8 +206,8 @@ def optimizer_s(
 ) -> FloatArray:
     """Seconds of the optimizer step on ``elements`` parameters a GPU, (n,).
 
-    Gradient read, master and moments read and written, weight written; paged moments
-    cross to the host and back.
+    Gradient read, master and moments read and written, weight written. Of paged moments
+    what does not fit beside all else crosses to the host and back, both ways at once.
     """
     optimizer = job.optimizer
     master = optimizer.master_bytes

@@ -212,7 +212,12 @@ def _changes(setting: Setting) -> Iterator[tuple[str, str, str, Setting]]:
             catalog.optimizers[optimizer].on_host, setting.job.offload
         )
         if optimizer not in work.optimizers and able:
-            job = replace(setting.job, optimizer=optimizer_of(catalog, optimizer))
+            job = replace(
+                setting.job,
+                optimizer=optimizer_of(
+                    catalog, optimizer, setting.shape, setting.job.lora_rank
+                ),
+            )
             other = replace(setting, job=job, others=())
             yield "optimizer", work.optimizer, optimizer, other
     for name in OFFLOADS:

@@ -37,6 +37,7 @@ LAYERS: list[set[str]] = [
         "layout_space",
         "mixes",
         "objective",
+        "optimizer_states",
         "options",
         "physics_inputs",
         "search",

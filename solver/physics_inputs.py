@@ -6,6 +6,7 @@ from dataclasses import fields
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from solver.optimizer_states import optimizer_from
 from solver.performance.inputs import (
     BatchRamp,
     Framework,
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from solver.catalog.load import Catalog
     from solver.catalog.schema import Architecture
     from solver.scenario.scenario import Scenario
+
+
+EIGHT_BITS = ("fp8", "mxfp8")
+"""Precisions in which weights can be kept in 8 bits."""
 
 
 def shape_of(architecture: Architecture) -> TransformerShape:
@@ -40,9 +45,20 @@ def framework_of(catalog: Catalog, framework_id: str) -> Framework:
     return Framework(name=framework_id, base_bytes=entry.base_gib * GIB, **values)
 
 
-def optimizer_of(catalog: Catalog, optimizer_id: str) -> Optimizer:
-    """Bytes a parameter of optimizer ``optimizer_id``."""
+def optimizer_of(
+    catalog: Catalog,
+    optimizer_id: str,
+    shape: TransformerShape | None = None,
+    adapter_rank: int = 0,
+) -> Optimizer:
+    """Bytes a parameter of an optimizer on a model, or on its adapters of a rank.
+
+    Without a model they are those of the catalog, which for optimizers that see shapes
+    are an estimate.
+    """
     entry = catalog.optimizers[optimizer_id]
+    if shape is not None:
+        return optimizer_from(entry, shape, adapter_rank)
     return Optimizer(
         name=optimizer_id,
         state_bytes=entry.state_bytes,
@@ -106,6 +122,8 @@ def _job(
     loss: str,
 ) -> TrainingJob:
     work = scenario.workload
+    shape = shape_of(scenario.architecture)
+    rank = work.lora_rank if work.method != "full" else 0
     return TrainingJob(
         sequence_length=work.sequence_length,
         tokens=work.tokens,
@@ -114,8 +132,8 @@ def _job(
         batch_max=work.batch_max,
         method=work.method,
         precision=precision,
-        optimizer=optimizer_of(catalog, optimizer),
-        lora_rank=work.lora_rank if work.method != "full" else 0,
+        optimizer=optimizer_of(catalog, optimizer, shape, rank),
+        lora_rank=rank,
         lora_targets=work.lora_targets,
         loss=loss,
         base=work.lora_base if work.method != "full" else "",
@@ -123,6 +141,8 @@ def _job(
         efficiency=work.efficiency,
         batch_ramp=None if work.batch_ramp is None else BatchRamp(*work.batch_ramp),
         offload=offload,
+        gradient_precision=work.gradient_precision,
+        fp8_weights=work.fp8_weights and precision in EIGHT_BITS,
     )
 
 

@@ -21,7 +21,7 @@ from solver.accuracy.stacks import (
     year_of,
 )
 from solver.accuracy.tables import SkippedRowError, TableRow
-from solver.performance.inputs import TrainingJob
+from solver.performance.inputs import TrainingJob, TransformerShape
 from solver.performance.transformer import LORA_TARGETS
 from solver.physics_inputs import optimizer_of
 
@@ -61,6 +61,7 @@ def measured_in(row: TableRow) -> Measured:
 def job_from(
     row: TableRow,
     catalog: Catalog,
+    shape: TransformerShape,
     method: str,
     precision: str,
     framework_id: str,
@@ -84,7 +85,7 @@ def job_from(
         batch_max=1,
         method=method,
         precision=precision,
-        optimizer=optimizer_of(catalog, optimizer),
+        optimizer=optimizer_of(catalog, optimizer, shape, rank),
         lora_rank=rank,
         lora_targets=targets,
         trains_ends=method != "full" and _trains_ends(row),
@@ -125,7 +126,7 @@ def case_from(row: TableRow, catalog: Catalog) -> Case:
     year = year_of(row, taken)
     traits = traits_of(row)
     framework = framework_as_ran(catalog, framework_id, year, traits)
-    job = job_from(row, catalog, method, precision, framework_id, taken)
+    job = job_from(row, catalog, shape, method, precision, framework_id, taken)
     if shape.is_moe:
         taken.take("routing", "balanced")
     server = machine.server

@@ -70,7 +70,7 @@ def run_outcome(row: TableRow, catalog: Catalog) -> Outcome:
     framework_id = framework_id_of(row, catalog, method, taken)
     year = year_of(row, taken)
     framework = framework_as_ran(catalog, framework_id, year, traits_of(row))
-    job = job_from(row, catalog, method, precision, framework_id, taken)
+    job = job_from(row, catalog, shape, method, precision, framework_id, taken)
     batch = _batch(row, job.sequence_length, method, taken)
     gpus = stated or _usual_gpus(batch, taken)
     layouts, seconds, used = _fastest(

@@ -423,6 +423,12 @@ class FrameworkEntry(Entry):
     """Chunks of tokens of a chunked loss; 0: as many as the vocabulary is wider than
     the hidden size, to the next power of two (Liger)."""
     default_optimizer: str = "adamw"
+    gradient_precisions: tuple[Literal["bf16", "fp32"], ...] = ()
+    """How gradients can be kept where it is a choice."""
+    fp8_weights: bool = False
+    """Whether the linears' weights can be kept in 8 bits."""
+    numerics_source: str = ""
+    """Where those two are documented."""
     offload_optimizer: tuple[ZeroStage, ...] = ()
     """ZeRO stages under which optimizer states can go to the host; 0: of one GPU."""
     offload_parameters: tuple[ZeroStage, ...] = ()
@@ -441,7 +447,14 @@ class OptimizerEntry(Entry):
 
     name: str = ""
     state_bytes: bounds.ParameterBytes
-    """Moments, bytes a trained parameter."""
+    """Moments, bytes a trained parameter; of matrices alone where others differ."""
+    other_state_bytes: bounds.ParameterBytes | None = None
+    """Moments of embeddings, head, norms and routers, where they are others'."""
+    factored: bool = False
+    """Whether a matrix keeps sums of its rows and columns (Adafactor); counted from the
+    model's shapes, in place of ``state_bytes``."""
+    orthogonalised: bool = False
+    """Whether a step orthogonalises the matrices of the layers (Muon)."""
     master_bytes: bounds.ParameterBytes | None = None
     """fp32 copy of the weights; None: whatever the framework keeps."""
     paged: bool = False

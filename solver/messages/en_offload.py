@@ -5,6 +5,7 @@ __all__ = ["OFFLOAD"]
 OFFLOAD = {
     "value.offload": "offload: {offload}",
     "part.offload": "offload",
+    "lever.offload": "offload",
     "rule.drives": "a node's drives hold what is offloaded",
     "why.drives": (
         "No node has drives enough for what is offloaded: it needs {need:,.0f} GB at "

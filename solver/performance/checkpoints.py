@@ -19,7 +19,11 @@ from solver.performance.offload import (
     optimizer_leaves,
     parameters_leave,
 )
-from solver.performance.state_memory import StateBytes, state_bytes
+from solver.performance.state_memory import (
+    StateBytes,
+    model_optimizer_bytes,
+    state_bytes,
+)
 from solver.performance.transformer import trained_parameter_count
 
 PROCESS_BYTES = 4e9
@@ -34,8 +38,9 @@ def checkpoint_bytes(
     With 16-bit weights and Adam 14 bytes a parameter; of LoRA the adapters alone.
     """
     state = state_bytes(job, framework)
-    each = state.weight + state.optimizer + state.paged
-    return each * trained_parameter_count(shape, job)
+    each = state.weight + state.paged
+    weights = each * trained_parameter_count(shape, job)
+    return weights + model_optimizer_bytes(shape, job, state)
 
 
 def checkpoint_writer_nodes(layouts: Layouts) -> IntArray:
@@ -63,7 +68,8 @@ def host_bytes_needed(
     """
     state = state_bytes(job, framework)
     trained = trained_parameter_count(shape, job)
-    staged = _staged_bytes(state, job, layouts) * trained
+    staged = checkpoint_bytes(shape, job, framework)
+    staged = staged - _in_host_already(shape, job, state, layouts)
     staged = staged / checkpoint_writer_nodes(layouts)
     copies = layouts.dp * layouts.cp / np.maximum(layouts.shard_degree, 1)
     paged = state.paged * trained * copies / layouts.nodes
@@ -71,11 +77,13 @@ def host_bytes_needed(
     return np.asarray(layouts.gpus_per_node * PROCESS_BYTES + staged + paged + away)
 
 
-def _staged_bytes(state: StateBytes, job: TrainingJob, layouts: Layouts) -> Any:
-    """Bytes a parameter of a checkpoint that are not in host memory already."""
-    everything = state.weight + state.optimizer + state.paged
+def _in_host_already(
+    shape: TransformerShape, job: TrainingJob, state: StateBytes, layouts: Layouts
+) -> Any:
+    """Bytes of a checkpoint that are in host memory before it is staged."""
     if not job.offload or job.offload.nvme:
-        return everything
-    moments = np.where(optimizer_leaves(job, layouts), 0.0, state.optimizer)
-    weights = np.where(parameters_leave(job, layouts), 0.0, state.weight)
-    return weights + moments + state.paged
+        return 0.0
+    moments = model_optimizer_bytes(shape, job, state)
+    weights = state.weight * trained_parameter_count(shape, job)
+    found = np.where(optimizer_leaves(job, layouts), moments, 0.0)
+    return found + np.where(parameters_leave(job, layouts), weights, 0.0)

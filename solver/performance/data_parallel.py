@@ -28,6 +28,7 @@ from solver.performance.inputs import (
     TransformerShape,
 )
 from solver.performance.stack import Stack
+from solver.performance.state_memory import GRADIENT_BYTES
 from solver.performance.transformer import expert_width
 
 BUCKET_ELEMENTS = 1.0e8
@@ -157,10 +158,12 @@ def collectives_s(
     buckets = np.ceil(trained / bucket)
     units = np.where(zero == 3, layers, buckets)
     latency = np.where(sharded > 1, near.hops_s + stack.collective_s, 0.0) * units
-    reduce = all_gather_s(near, stack.reduce_bytes * trained, 0.0) + latency
-    weights = all_gather_s(near, 2.0 * trained, 0.0) + latency
+    reduced = GRADIENT_BYTES.get(job.gradient_precision, stack.reduce_bytes)
+    weight_bytes = 1.0 if job.fp8_weights else 2.0
+    reduce = all_gather_s(near, reduced * trained, 0.0) + latency
+    weights = all_gather_s(near, weight_bytes * trained, 0.0) + latency
     fetch = all_gather_s(near, gather_bytes * held, 0.0) + latency
-    whole = all_reduce_s(near, stack.reduce_bytes * trained, stack.collective_s)
+    whole = all_reduce_s(near, reduced * trained, stack.collective_s)
     whole = whole + np.where(sharded > 1, (buckets - 1) * stack.collective_s, 0.0)
     once = np.where(zero == 0, whole, np.where(zero == 1, reduce + weights, 0.0))
     once = np.where(zero == 2, weights, once)
@@ -168,7 +171,7 @@ def collectives_s(
     replicas = np.maximum(group.size // sharded, 1)
     if np.any(replicas > 1):
         far = link(hardware, domain, replicas, group.stride * sharded)
-        size = stack.reduce_bytes * trained / sharded
+        size = reduced * trained / sharded
         once = once + all_reduce_s(far, size, stack.collective_s)
     return once, each
 
@@ -203,20 +206,23 @@ def optimizer_s(
     framework: Framework,
     hardware: Hardware,
     elements: FloatArray,
+    tables: Any = 0.0,
+    spilled: Any = 0.0,
 ) -> FloatArray:
     """Seconds of the optimizer step on ``elements`` parameters a GPU, (n,).
 
-    Gradient read, master and moments read and written, weight written; paged moments
-    cross to the host and back.
+    Gradient read, master and moments read and written, weight written; what an
+    optimizer computes on matrices, ``tables`` of embedding and head left out (Muon).
+    ``spilled`` bytes of paged moments cross to the host and back, both ways at once.
     """
     optimizer = job.optimizer
     master = optimizer.master_bytes
     if master is None:
         master = framework.master_bytes
-    states = 0.0 if optimizer.paged else optimizer.state_bytes
-    moved = framework.gradient_bytes + 2.0 * (master + states) + 2.0
-    time = compute.memory_s(hardware, moved * elements)
-    if optimizer.paged:
-        paged = optimizer.state_bytes * elements
-        time = time + paged / np.asarray(hardware.host_bytes_per_s)
-    return np.asarray(time)
+    gradient = GRADIENT_BYTES.get(job.gradient_precision, framework.gradient_bytes)
+    moved = gradient + 2.0 * (master + optimizer.state_bytes) + 2.0
+    moved = moved * elements + 2.0 * optimizer.beside * tables
+    rate = np.asarray(hardware.peak_16bit * hardware.gemm_efficiency_16bit)
+    work = optimizer.matrix_flops * (elements - tables) / rate
+    late = spilled / np.asarray(hardware.host_bytes_per_s)
+    return np.asarray(compute.memory_s(hardware, moved) + work + late)

@@ -16,6 +16,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.performance.numerics import NOTHING_LEAVES, Offload, Optimizer
+
+__all__ = [
+    "RECOMPUTE",
+    "BatchRamp",
+    "BoolArray",
+    "FloatArray",
+    "Framework",
+    "Hardware",
+    "IntArray",
+    "Layouts",
+    "Memory",
+    "Offload",
+    "Optimizer",
+    "StepTime",
+    "TrainingJob",
+    "TransformerShape",
+]
+
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -89,22 +108,6 @@ class TransformerShape:
 
 
 @dataclass(frozen=True, slots=True)
-class Optimizer:
-    """Bytes that one optimizer keeps for each trained parameter.
-
-    ``master_bytes`` is the fp32 copy of the weights (0 where there is none) and
-    ``state_bytes`` the moments; ``paged`` moments live in host memory when the GPU
-    is full and cost no GPU memory here.
-    """
-
-    name: str
-    state_bytes: float
-    master_bytes: float | None = None
-    """None: whatever the framework keeps."""
-    paged: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class BatchRamp:
     """Batches that grow in equal steps while the first samples are seen."""
 
@@ -114,42 +117,6 @@ class BatchRamp:
     """Sequences by which the batch grows."""
     samples: float
     """Sequences seen until the batch is whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class Offload:
-    """What leaves the GPU between its uses; nothing by default."""
-
-    optimizer: bool = False
-    """Moments and master copy, which the CPU then updates, and sharded gradients."""
-    parameters: bool = False
-    """The ZeRO-3 shards of weights, and optimizer states with them."""
-    activations: bool = False
-    """The layers' inputs that full recomputation keeps, always to host memory."""
-    nvme: bool = False
-    """States lie on the node's drives and not in host memory."""
-
-    def __bool__(self) -> bool:
-        """Whether anything leaves the GPU."""
-        return self.states or self.activations
-
-    @property
-    def states(self) -> bool:
-        """Whether the optimizer's states leave, so that the CPU updates."""
-        return self.optimizer or self.parameters
-
-    def __str__(self) -> str:
-        """What a plan says: ``none``, ``optimizer+activations to host`` ..."""
-        if not self:
-            return "none"
-        return f"{self.what} to {'nvme' if self.nvme else 'host'}"
-
-    @property
-    def what(self) -> str:
-        """What leaves, as `workload.offload` names it."""
-        states = "parameters" if self.parameters else "optimizer" * self.optimizer
-        names = (states, "activations" * self.activations)
-        return "+".join(name for name in names if name) or "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +152,11 @@ class TrainingJob:
     """Speed of a step over that of a well-tuned framework, which is predicted."""
     batch_ramp: BatchRamp | None = None
     """How the batch grows to its size; None: it has it from the first step."""
-    offload: Offload = Offload()
+    offload: Offload = NOTHING_LEAVES
+    gradient_precision: str = ""
+    """bf16 | fp32: how gradients are kept and reduced; empty: as the framework does."""
+    fp8_weights: bool = False
+    """Whether the linears' weights are kept in 8 bits, beside the master copy alone."""
 
     @property
     def sequences(self) -> float:

@@ -277,7 +277,9 @@ def _sharded_state(
         own = own + ends
         weights = weights + TRAINED_END_BYTES[0] * held.trained_ends
         gradients = gradients + TRAINED_END_BYTES[1] * held.trained_ends
-    weights, optimizer = weights + frozen, state.optimizer * own
+    others = held.other / np.where(zero > 0, degree, 1.0)
+    weights = weights + frozen
+    optimizer = state.optimizer * own + state.beside * others
     temporary = state.step_temporary * own
     if job.offload:
         updated = optimizer_leaves(job, layouts)

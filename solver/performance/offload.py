@@ -23,7 +23,11 @@ from solver.performance.inputs import (
     TrainingJob,
     TransformerShape,
 )
-from solver.performance.state_memory import StateBytes, state_bytes
+from solver.performance.state_memory import (
+    StateBytes,
+    model_optimizer_bytes,
+    state_bytes,
+)
 from solver.performance.transformer import parameters, trained_parameter_count
 
 MASTER_BYTES = 4.0
@@ -84,14 +88,15 @@ def away_bytes(
     state = state_bytes(job, framework)
     count, trained = parameters(shape), trained_parameter_count(shape, job)
     copied = state.weight if state.copy else 0.0  # fp32 weights are the master copy
-    whole = state.optimizer + host_gradient(job, state)
+    whole = model_optimizer_bytes(shape, job, state)
+    whole = whole + host_gradient(job, state) * trained
     weights = state.weight * trained
     ends = count.outside_layers
     frozen = state.frozen_linear * (count.total - ends) + state.frozen_other * ends
     moved = np.where(
         parameters_leave(job, layouts),
-        whole * trained + weights + frozen,
-        (whole + copied) * trained,
+        whole + weights + frozen,
+        whole + copied * trained,
     )
     copies = layouts.dp * layouts.cp / np.maximum(layouts.shard_degree, 1)
     return np.asarray(moved * copies / layouts.nodes)

@@ -23,11 +23,16 @@ from solver.performance.inputs import (
 from solver.performance.transformer import (
     padded_vocab_array,
     parameters,
+    trained_parameter_count,
 )
 
 TRAINED_END_BYTES = (2.0, 2.0)
 """Bytes of weight and gradient of an embedding or head that trains whole beside
 adapters: a second copy in the base's 16 bits."""
+
+HALF_BYTES = 2.0
+GRADIENT_BYTES = {"bf16": 2.0, "fp32": 4.0}
+"""Bytes of a gradient as a job may state it."""
 
 SMALL_STATE_BYTES = 2.5
 """Optimizers with moments this small (8-bit) update in place, without temporaries."""
@@ -42,7 +47,9 @@ class StateBytes:
     """16-bit copy of fp32 weights, whole wherever weights are not sharded by ZeRO-3."""
     gradient: float
     optimizer: float
-    """Master copy and moments held on the GPU."""
+    """Master copy and moments held on the GPU, of the layers' matrices."""
+    beside: float
+    """What a parameter outside of them keeps more."""
     paged: float
     """Moments held in host memory."""
     step_temporary: float
@@ -81,6 +88,8 @@ def state_bytes(job: TrainingJob, framework: Framework) -> StateBytes:
         elif weight <= element:
             master = optimizer.master_bytes
     adapters = job.method != "full"
+    if job.gradient_precision and element == HALF_BYTES and not adapters:
+        gradient = GRADIENT_BYTES[job.gradient_precision]
     quantised = quantised_bytes(job)
     ends = element if quantised is None else framework.qlora_ends_bytes
     return StateBytes(
@@ -88,12 +97,24 @@ def state_bytes(job: TrainingJob, framework: Framework) -> StateBytes:
         copy=element if weight > element and not adapters else 0.0,
         gradient=gradient,
         optimizer=master + moments,
+        beside=0.0 if optimizer.paged or job.method != "full" else optimizer.beside,
         paged=optimizer.state_bytes if optimizer.paged else 0.0,
         step_temporary=temporary,
         frozen_linear=element * adapters if quantised is None else quantised,
         frozen_other=ends * adapters,
         element=element,
     )
+
+
+def model_optimizer_bytes(
+    shape: TransformerShape, job: TrainingJob, state: StateBytes
+) -> float:
+    """Bytes of master copy and moments of all that trains, but paged ones."""
+    each = state.optimizer * trained_parameter_count(shape, job)
+    count = parameters(shape)
+    outside = count.outside_layers + shape.layers * count.norms
+    outside += count.moe_layers * count.router
+    return each + state.beside * outside
 
 
 def frozen_end_bytes(state: StateBytes, layouts: Layouts) -> FloatArray:

@@ -27,6 +27,7 @@ from solver.performance.inputs import (
     TransformerShape,
 )
 from solver.performance.layer_time import LayerTime, layer_time
+from solver.performance.memory import peak_memory
 from solver.performance.offload import offload_s, optimizer_leaves
 from solver.performance.stack import Stack, stack_of
 from solver.performance.stages import StageLayers, stage_layers
@@ -242,6 +243,7 @@ def _parameter_step(
         layers,
     )
     stepped = dense / np.where(layouts.zero_stage > 0, group.shard, 1)
+    ends = trained_tables / np.where(layouts.zero_stage > 0, group.shard, 1)
     whole = (layers * held.dense + tables) / group.shard
     if shape.is_moe:
         group = data_parallel.expert_group(layouts, framework)
@@ -261,7 +263,10 @@ def _parameter_step(
         stepped = stepped + trained / np.where(layouts.zero_stage > 0, group.shard, 1)
         whole = whole + layers * held.expert / group.shard
     sync = data_parallel.exposed_s(once, each, micro_batch_s, layouts, stack)
-    optimizer = data_parallel.optimizer_s(job, framework, hardware, stepped)
+    spilled = _spilled_bytes(shape, job, framework, hardware, layouts, stepped)
+    optimizer = data_parallel.optimizer_s(
+        job, framework, hardware, stepped, ends, spilled
+    )
     if not job.offload:
         return sync, optimizer, np.zeros(len(layouts))
     away = offload_s(
@@ -269,6 +274,23 @@ def _parameter_step(
     )
     optimizer = np.where(optimizer_leaves(job, layouts), 0.0, optimizer)
     return sync, optimizer, away
+
+
+def _spilled_bytes(
+    shape: TransformerShape,
+    job: TrainingJob,
+    framework: Framework,
+    hardware: Hardware,
+    layouts: Layouts,
+    elements: FloatArray,
+) -> Any:
+    """Bytes of a GPU's paged moments that find no room beside all else, (n,)."""
+    if not job.optimizer.paged:
+        return 0.0
+    moments = job.optimizer.state_bytes * elements
+    fused = bool(np.all(hardware.fused_attention))
+    need = peak_memory(shape, job, framework, layouts, fused_attention=fused).total
+    return np.clip(need + moments - hardware.memory_bytes, 0.0, moments)
 
 
 def lower_bound(

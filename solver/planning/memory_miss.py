@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solver.layout_space import GROUPS_AT_ONCE, OutOfTimeError
+from solver.performance.checkpoints import host_bytes_needed
 from solver.performance.inputs import RECOMPUTE, FloatArray, Layouts
 from solver.performance.memory import peak_memory
 from solver.performance.parallelism import (
@@ -16,8 +17,14 @@ from solver.performance.parallelism import (
     expand_groups,
     layout_groups,
 )
-from solver.physics_inputs import framework_of, optimizer_of
+from solver.physics_inputs import (
+    framework_of,
+    offload_of,
+    optimizer_of,
+    updates_on,
+)
 from solver.planning.build_plan import memory_gib
+from solver.scenario.offloads import OFFLOADS, framework_can
 from solver.setting import HardwareClass, Setting
 from solver.units import GIB
 
@@ -143,10 +150,13 @@ def levers(setting: Setting, miss: MemoryMiss) -> Iterator[dict[str, Any]]:
         limits = replace(changed.space.limits(miss.group.node_kind), pins={})
         limits = replace(limits, recompute=None)
         try:
-            need = least_need_gib(changed, limits, miss.group)
+            found = _least_need(changed, limits, miss.group)
         except OutOfTimeError:
             return
-        if need is None or need >= miss.need_gib:
+        if found is None or not _hosts_hold(changed, miss.group, found[0]):
+            continue
+        need = found[1] / GIB
+        if need >= miss.need_gib:
             continue
         yield {
             "constraint": name,
@@ -163,13 +173,28 @@ def least_need_gib(
     setting: Setting, limits: LatticeLimits, group: HardwareClass
 ) -> float | None:
     """What the leanest layout of the setting's job needs on nodes of a class, GiB."""
+    found = _least_need(setting, limits, group)
+    return None if found is None else found[1] / GIB
+
+
+def _hosts_hold(setting: Setting, group: HardwareClass, one: Layouts) -> bool:
+    """Whether some host of the class holds what leaves the GPUs."""
+    if not setting.job.offload:
+        return True
+    need = host_bytes_needed(setting.shape, setting.job, setting.framework, one)
+    return bool(need[0] <= setting.arrays.host_bytes[group.options].max())
+
+
+def _least_need(
+    setting: Setting, limits: LatticeLimits, group: HardwareClass
+) -> tuple[Layouts, float] | None:
+    """The leanest layout of the setting's job on nodes of a class, and its bytes."""
     group = replace(group, job=setting.job)
     model = (setting.shape, group.job, setting.framework)
     groups = layout_groups(*model, limits)
     fused = bool(group.hardware.fused_attention)
     bounds = peak_memory(*model, groups, fused_attention=fused).total
-    found = _leanest(setting, limits, group, groups, bounds)
-    return None if found is None else found[1] / GIB
+    return _leanest(setting, limits, group, groups, bounds)
 
 
 def _runs(catalog: Catalog, framework: str, optimizer: str) -> bool:
@@ -182,16 +207,32 @@ def _changes(setting: Setting) -> Iterator[tuple[str, str, str, Setting]]:
     """Each lever: name, what it is now, what it would be, the setting with it."""
     work, catalog = setting.scenario.workload, setting.catalog
     for optimizer in ("adamw-8bit", "paged-adamw-8bit"):
-        if optimizer not in work.optimizers and _runs(
-            catalog, work.framework, optimizer
-        ):
-            job = replace(setting.job, optimizer=optimizer_of(catalog, optimizer))
+        able = _runs(catalog, work.framework, optimizer)
+        able = able and updates_on(
+            catalog.optimizers[optimizer].on_host, setting.job.offload
+        )
+        if optimizer not in work.optimizers and able:
+            job = replace(
+                setting.job,
+                optimizer=optimizer_of(
+                    catalog, optimizer, setting.shape, setting.job.lora_rank
+                ),
+            )
             other = replace(setting, job=job, others=())
             yield "optimizer", work.optimizer, optimizer, other
     for loss in setting.framework.losses:
         if loss not in work.losses:
             job = replace(setting.job, loss=loss)
             yield "loss", work.losses[0], loss, replace(setting, job=job, others=())
+    for name in OFFLOADS:
+        offload = offload_of(name)
+        able = framework_can(catalog.frameworks[work.framework], name) and updates_on(
+            catalog.optimizers[work.optimizer].on_host, offload
+        )
+        if able and offload and (name, "host") not in work.offloads:
+            job = replace(setting.job, offload=offload)
+            now = setting.job.offload.what
+            yield "offload", now, name, replace(setting, job=job, others=())
     for framework, entry in sorted(catalog.frameworks.items()):
         able = work.method in entry.methods and _runs(
             catalog, framework, work.optimizer

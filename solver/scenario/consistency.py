@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from solver.catalog.schema import Architecture
 from solver.catalog.transformer_rules import size_faults
+from solver.scenario.numerics import check_numerics
 from solver.scenario.range_schema import RangeSpec
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import Workload
@@ -35,6 +36,7 @@ def check_all(
     check_framework_method(workload, reading)
     check_framework_loss(workload, reading)
     check_framework_optimizer(workload, reading)
+    check_numerics(workload, reading)
     check_ranges(file, reading)
     check_zero_stage(file, reading)
     check_nothing_allowed(file, reading)

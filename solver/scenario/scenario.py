@@ -53,6 +53,9 @@ class Workload:
     batch_ramp: Ramp | None = None
     offloads: tuple[tuple[str, str], ...] = (("none", "host"),)
     """What may leave the GPU and where to, any of these."""
+    gradient_precision: str = ""
+    """bf16 or fp32; empty: as the framework keeps gradients."""
+    fp8_weights: bool = False
 
     @property
     def precision(self) -> str:

@@ -215,6 +215,12 @@ class WorkloadSpec(Spec):
     optimizer: Names = ()
     """adamw, paged-adamw-8bit ...; the ids of catalog/optimizers.yaml, or a list of
     which the best is taken. Default: the framework's."""
+    gradient_precision: Annotated[Literal["bf16", "fp32"], Spelled] | None = None
+    """bf16 or fp32: how gradients are kept and reduced, where the framework leaves the
+    choice. Default: the framework's."""
+    fp8_weights: bool = False
+    """Whether the weights of linears are kept in 8 bits under fp8 or mxfp8, as
+    Megatron's --fp8-param-gather does."""
     offload: Annotated[tuple[Annotated[Offload, Spelled], ...], AnyOf] = ()
     """What may leave the GPU: none, optimizer (its states), parameters (and optimizer
     states), activations (the inputs that full recomputation keeps), optimizer+

@@ -67,6 +67,8 @@ def resolve_workload(
         batch_max=batch.max,
         precisions=tuple(dict.fromkeys(spec.precision)) or ("bf16",),
         optimizers=optimizers,
+        gradient_precision=spec.gradient_precision or "",
+        fp8_weights=spec.fp8_weights,
         offloads=resolve_offloads(spec, framework, optimizers, reading),
         framework=framework or "",
         losses=_losses(spec, framework, reading),

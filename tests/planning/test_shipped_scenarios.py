@@ -28,6 +28,7 @@ DAY_0 = date(2026, 12, 1)
 
 SOLVED: dict[str, tuple[set[str], float]] = {
     "eu-data-residency": ({"H100", "H200", "B200"}, 84_514),
+    "full-70b-offload": ({"A100", "H100"}, 196.2),
     "full-7b-l40s": ({"L40S"}, 54.3),
     "gpt3-175b-a100-34-days": ({"A100"}, 1_148_413),
     "host-inventory": ({"H100"}, 2_370),

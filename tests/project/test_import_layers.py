@@ -38,6 +38,7 @@ LAYERS: list[set[str]] = [
         "layout_space",
         "mixes",
         "objective",
+        "optimizer_states",
         "options",
         "physics_inputs",
         "search",

@@ -20,6 +20,7 @@ from tests.project.source import ROOT
 from tests.scenario.reading import shipped_catalog
 
 PROMISED = {
+    "full-70b-offload",
     "full-7b-l40s",
     "gpt3-175b-a100-34-days",
     "host-inventory",

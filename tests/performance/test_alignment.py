@@ -25,8 +25,10 @@ from solver.performance.alignment_time import (
     scoring_by_model_s,
     weight_sync_s,
 )
-from solver.performance.inputs import Layouts, StepTime, TrainingJob
+from solver.performance.checkpoints import checkpoint_bytes, host_bytes_needed
+from solver.performance.inputs import Layouts, Offload, StepTime, TrainingJob
 from solver.performance.memory import peak_memory
+from solver.performance.offload import away_bytes
 from solver.performance.parallelism import LatticeLimits, enumerate_layouts
 from solver.performance.step_time import lower_bound, step_time
 from solver.performance.transformer import (
@@ -345,6 +347,23 @@ def test_the_cache_fills_what_training_leaves() -> None:
     assert (used[fits] <= 0.8 * H100.memory_bytes).all()
     free = job_rollout(SMALL, one, framework("megatron"), H100, some, resident=False)
     assert (free.total_s <= made.total_s).all()
+
+
+def test_the_critic_is_saved_and_offloaded_too() -> None:
+    """Tests that checkpoints, host memory and drives count both models that train."""
+    alone, both = job(KINDS["grpo"]), job(KINDS["ppo"])
+    name = framework("deepspeed")
+    single, double = (checkpoint_bytes(SMALL, j, name) for j in (alone, both))
+    assert double == pytest.approx(2 * single)
+    some = layouts(both, "deepspeed")
+    offload = Offload(optimizer=True)
+    away = [
+        away_bytes(SMALL, replace(j, offload=offload), name, some)
+        for j in (alone, both)
+    ]
+    assert away[1] == pytest.approx(2 * away[0])
+    hosts = [host_bytes_needed(SMALL, j, name, some) for j in (alone, both)]
+    assert (hosts[1] > hosts[0]).all()
 
 
 def test_only_a_job_that_aligns_has_an_alignment() -> None:

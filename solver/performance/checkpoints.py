@@ -24,7 +24,7 @@ from solver.performance.state_memory import (
     model_optimizer_bytes,
     state_bytes,
 )
-from solver.performance.transformer import trained_parameter_count
+from solver.performance.transformer import trained_parameter_count, trained_shapes
 
 PROCESS_BYTES = 4e9
 """Host memory of one training process and its data loaders: an assumption."""
@@ -35,12 +35,16 @@ def checkpoint_bytes(
 ) -> float:
     """Bytes of one checkpoint: weights, master copy and moments of what trains.
 
-    With 16-bit weights and Adam 14 bytes a parameter; of LoRA the adapters alone.
+    With 16-bit weights and Adam 14 bytes a parameter; of LoRA the adapters alone. Of
+    PPO the critic is saved, too.
     """
     state = state_bytes(job, framework)
     each = state.weight + state.paged
-    weights = each * trained_parameter_count(shape, job)
-    return weights + model_optimizer_bytes(shape, job, state)
+    return sum(
+        each * trained_parameter_count(model, job)
+        + model_optimizer_bytes(model, job, state)
+        for model in trained_shapes(shape, job)
+    )
 
 
 def checkpoint_writer_nodes(layouts: Layouts) -> IntArray:
@@ -67,9 +71,12 @@ def host_bytes_needed(
     lie in host memory are written from there.
     """
     state = state_bytes(job, framework)
-    trained = trained_parameter_count(shape, job)
-    staged = checkpoint_bytes(shape, job, framework)
-    staged = staged - _in_host_already(shape, job, state, layouts)
+    trained = sum(
+        trained_parameter_count(model, job) for model in trained_shapes(shape, job)
+    )
+    staged: Any = checkpoint_bytes(shape, job, framework)
+    for model in trained_shapes(shape, job):
+        staged = staged - _in_host_already(model, job, state, layouts)
     staged = staged / checkpoint_writer_nodes(layouts)
     copies = layouts.dp * layouts.cp / np.maximum(layouts.shard_degree, 1)
     paged = state.paged * trained * copies / layouts.nodes

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.performance.alignment_inputs import Alignment
 from solver.performance.numerics import NOTHING_LEAVES, Offload, Optimizer
 
 __all__ = [
@@ -157,11 +158,20 @@ class TrainingJob:
     """bf16 | fp32: how gradients are kept and reduced; empty: as the framework does."""
     fp8_weights: bool = False
     """Whether the linears' weights are kept in 8 bits, beside the master copy alone."""
+    batch_multiple: int = 1
+    """Every batch is a multiple of this: the responses to one prompt stay together."""
+    alignment: Alignment | None = None
+    """What DPO, PPO or GRPO adds to the training; None: nothing."""
 
     @property
     def sequences(self) -> float:
         """Sequences of the run."""
         return self.tokens / self.sequence_length
+
+    @property
+    def rollout_nodes(self) -> int:
+        """Nodes that only generate, beside those of the layout."""
+        return self.alignment.rollout_nodes if self.alignment else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,3 +467,17 @@ class StepTime:
     def parts(self) -> dict[str, FloatArray]:
         """Name to seconds, (n,) each, in printing order."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+@dataclass(frozen=True)
+class AlignedStepTime(StepTime):
+    """Seconds of one step of alignment; the policy's training is in the parts above."""
+
+    generation: FloatArray
+    """Responses of the batch, as far as training does not hide them."""
+    scoring: FloatArray
+    """Forward passes of policy, reference, reward model and critic."""
+    critic: FloatArray
+    """Training of the critic."""
+    weight_sync: FloatArray
+    """Bringing the new weights to where they generate."""

@@ -21,6 +21,7 @@ from solver.performance.stages import layers_per_stage, layers_per_stage_by_cost
 from solver.performance.step_time import mfu, step_time
 from solver.physics_inputs import numerics_of
 from solver.plan import LayoutPlan, Plan
+from solver.planning.alignment_plan import alignment_plan
 from solver.planning.host_figures import host_of
 from solver.planning.input_figures import input_of
 from solver.planning.node_parts import (
@@ -122,6 +123,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         batch_ramp=batch_ramp(job, one),
         useful_token_share=setting.scenario.data.useful_share,
         slice=slice_facts(option.gpu),
+        alignment=alignment_plan(setting, group, one.layouts, parts, one.steps),
     )
 
 

@@ -161,7 +161,7 @@ def hardware_for(
         inter_latency_s=(network.latency_us if network else 0.0) * 1e-6,
         host_bytes_per_s=values["host_link"] * _pcie_bytes_per_s(gpu),
         host_memory_bytes_per_s=host_memory_bytes_per_s(gpu, server),
-        host_cores=host_threads(server) / THREADS_PER_CORE,
+        host_cores=host_threads(gpu, server) / THREADS_PER_CORE,
         hbm_efficiency=values["hbm"],
         tile_fill_s=values["tile_fill_s"],
         wave_tail=values["wave_tail"],

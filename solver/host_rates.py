@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from solver.catalog.slices import Slice
 from solver.catalog.supply import local_drives
 from solver.units import GB
 
@@ -38,16 +39,17 @@ THREADS_A_GPU = 16
 """Of a server whose threads are not known: an assumption."""
 
 
-def host_threads(server: Server) -> float:
-    """Threads of the server's CPUs."""
-    return float(server.vcpus or THREADS_A_GPU * server.gpus_per_node)
+def host_threads(gpu: Gpu, server: Server) -> float:
+    """Threads of the server's CPUs; of a slice's node its share of a card's."""
+    share = gpu.link_share if isinstance(gpu, Slice) else 1.0
+    return float(server.vcpus or THREADS_A_GPU * server.gpus_per_node * share)
 
 
 def host_memory_bytes_per_s(gpu: Gpu, server: Server) -> float:
     """Bytes/s that an optimizer on the CPUs moves."""
     generation = min(max(gpu.pcie_generation, min(HOST_MEMORY)), max(HOST_MEMORY))
     rate, threads = HOST_MEMORY[generation]
-    share = min(1.0, host_threads(server) / threads)
+    share = min(1.0, host_threads(gpu, server) / threads)
     return MEMORY_SHARE * share * rate * GB
 
 

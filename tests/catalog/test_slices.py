@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from solver.catalog.consistency import check_catalog
-from solver.catalog.load import Catalog, load_catalog
+from solver.catalog.load import load_catalog
 from solver.catalog.names import most_usual_first, resolve_gpu
 from solver.catalog.slices import slice_name, slice_of, slices_of
 from solver.catalog.supply import standard_server
@@ -98,9 +98,12 @@ def test_nothing_joins_slices() -> None:
         assert not part.mig_profiles
 
 
-def node(gpu: str, catalog: Catalog = CATALOG) -> Hardware:
-    """Return the hardware of one GPU alone, in bf16."""
-    return hardware_of(catalog, standard_server(catalog, gpu, 1), "bf16")
+def node(gpu: str, *, stated: bool = True) -> Hardware:
+    """Return the hardware of one GPU alone, in bf16, its host stated or not."""
+    server = standard_server(CATALOG, gpu, 1)
+    if not stated:
+        server = server.model_copy(update={"vcpus": None})
+    return hardware_of(CATALOG, server, "bf16")
 
 
 def test_no_slice_beats_its_share_of_the_card() -> None:
@@ -121,9 +124,14 @@ def test_no_slice_beats_its_share_of_the_card() -> None:
         assert mine.memory_bytes * count <= whole.memory_bytes * (1 + 1e-9), part.id
         assert mine.hbm_bytes_per_s * count <= whole.hbm_bytes_per_s * (1 + 1e-9)
         assert mine.host_bytes_per_s * count <= whole.host_bytes_per_s * (1 + 1e-9)
+        assert mine.host_cores * count <= whole.host_cores * 1.001  # rounded
+        most = whole.host_memory_bytes_per_s * 1.001
+        assert mine.host_memory_bytes_per_s * count <= most
         assert part.tdp_w * count <= card.tdp_w * (1 + 1e-9)
         assert mine.sm_count == part.sm_count
         assert (mine.intra_bytes_per_s, mine.inter_bytes_per_s) == (0, 0)
+        bare, all_of_it = (node(n, stated=False) for n in (part.id, part.card))
+        assert bare.host_cores * count <= all_of_it.host_cores * (1 + 1e-9)
         assert (mine.gpus_per_node, mine.nvlink_domain_gpus) == (1, 1)
 
 

@@ -272,3 +272,19 @@ def test_a_no_on_a_slice_advises_no_more_gpus(
     for wrong in ("zero_stage", "more GPUs help", "divides a sequence"):
         assert wrong not in explained.summary
     assert ("A larger slice or the whole card" in explained.summary) == cured
+
+
+def test_the_best_of_many_is_the_best_of_each() -> None:
+    """Tests by brute force: of slices, a fraction and nodes the cheapest alone wins."""
+    offers = [
+        SLICE,
+        {**SLICE, "name": "two", "slice": "2g.20gb", "usd_per_gpu_hour": 0.5},
+        {**SLICE, "name": "one", "slice": "1g.20gb", "usd_per_gpu_hour": 0.2},
+        {**SLICE, "name": "h", "gpu": "h100-sxm-80gb", "usd_per_gpu_hour": 1.1},
+        CARD,
+        {**NODE, "name": "node"},
+    ]
+    each = {offer["name"]: plan_of([offer]).cost_usd for offer in offers}
+    best = plan_of(offers)
+    assert best.cost_usd == pytest.approx(min(each.values()))
+    assert best.offer.partition("/")[0] == min(each, key=lambda name: each[name])

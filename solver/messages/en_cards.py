@@ -23,6 +23,10 @@ CARDS = {
         "No NVLink joins the {gpus} {gpus:GPU|GPUs} of a node: they reach {rate:.3g} "
         "GB/s each over PCIe in groups of {group}."
     ),
+    "warning.pairs-only": (
+        "NVLink bridges join two GPUs each: of the {gpus} {gpus:GPU|GPUs} of a node "
+        "groups of {group} reach {rate:.3g} GB/s each over PCIe."
+    ),
     "warning.no-peer": (
         "The driver of {gpu} lets no card copy to another: the {gpus} "
         "{gpus:GPU|GPUs} of a node talk through host memory, {rate:.3g} GB/s each in "

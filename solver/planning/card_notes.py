@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["card_notes"]
 
+PAIR = 2
+"""GPUs that an NVLink bridge joins."""
+
 
 def card_notes(
     catalog: Catalog, gpu: Gpu, server: Server, hardware: Hardware
@@ -47,11 +50,14 @@ def _links(
 ) -> list[Message]:
     """That cards talk over PCIe, how fast, and whether that was measured."""
     found = []
-    if server.intra_node_kind == "pcie" and server.gpus_per_node > 1:
-        group = next((n for n in (2, 4) if n >= server.gpus_per_node), 8)
+    pairs = server.nvlink_pair_only and server.gpus_per_node > PAIR
+    if server.gpus_per_node > 1 and (pairs or server.intra_node_kind == "pcie"):
+        group = next((n for n in (PAIR, 4) if n >= server.gpus_per_node), 8)
         rate = float(getattr(hardware, f"pcie_bus_{group}")) / 1e9
         values = {"gpus": server.gpus_per_node, "group": group, "rate": round(rate, 2)}
-        if gpu.peer_to_peer:
+        if pairs:
+            found.append(Message.of("warning.pairs-only", **values))
+        elif gpu.peer_to_peer:
             found.append(Message.of("warning.pcie-only", **values))
         else:
             found.append(Message.of("warning.no-peer", gpu=gpu.id, **values))

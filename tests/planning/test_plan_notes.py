@@ -185,6 +185,15 @@ CASES: list[tuple[str, Keys, Keys]] = [
         own({**QUIET, "gpu": "rtx-5090"}),
         own({**ONE_NODE, "gpu": "rtx-5090", "gpus_per_node": 1}),
     ),
+    (
+        "pairs-only",
+        own(
+            {**QUIET, "gpu": "a40", "gpus_per_node": 4, "intra_node": "nvlink3-bridge"}
+        ),
+        own(
+            {**QUIET, "gpu": "a40", "gpus_per_node": 2, "intra_node": "nvlink3-bridge"}
+        ),
+    ),
     ("pcie-only", own({**QUIET, "gpu": "l40s"}), own(QUIET)),
     (
         "pcie-only",

@@ -17,12 +17,12 @@ from solver import objective
 from solver.cost import storage_usd
 from solver.energy import carbon_kg
 from solver.geography import Around, around
+from solver.input_pipeline import input_stall_s
 from solver.performance.checkpoints import checkpoint_writer_nodes
 from solver.performance.inputs import FloatArray, IntArray, Layouts
 from solver.performance.reliability import Goodput, expected_run
 from solver.performance.spares import replacement_wait
 from solver.performance.storage_io import (
-    data_stall_s,
     node_read_rate,
     tier_rate,
     transfer_s,
@@ -260,7 +260,7 @@ def _capacity_ok(
     return need <= setting.storage.node_capacity[tier]
 
 
-def _rates(
+def storage_rates(
     setting: Setting,
     group: HardwareClass,
     tier: IntArray,
@@ -331,9 +331,9 @@ def _run(
 ) -> _Run:
     """Training, stalls and evaluation, with failures and checkpoints around them."""
     arrays, layouts = setting.arrays.take(option), rows.layouts
-    read, write = _rates(setting, group, tier, layouts.nodes, rows.writer_nodes)
+    read, write = storage_rates(setting, group, tier, layouts.nodes, rows.writer_nodes)
     training = rows.training_s
-    stall = data_stall_s(setting.bytes_read, read, training)
+    stall = input_stall_s(setting, option, layouts.nodes, read, training)
     evaluation = training * setting.scenario.overheads.evaluation_fraction
     size = group.checkpoint_bytes
     copies = layouts.nodes / rows.writer_nodes

@@ -161,6 +161,10 @@ class Plan:
     batch_ramp: dict[str, Any] | None = None
     """How the batch grows to its size: from, step, samples, increments, and the steps,
     sequences and days that it takes on the way; None: it has it from the start."""
+    input: dict[str, Any] = field(default_factory=dict)
+    """How data reaches the GPUs: kind, decode, path (gpudirect or bounce), rates of
+    reading, writing and decoding beside what is needed, seconds of a checkpoint, the
+    bottleneck (storage, decoding or None) and the wait of a step for it."""
     useful_token_share: float | None = 1.0
     """Part of the computed tokens that is data, not padding; None: not known."""
     slice: dict[str, Any] | None = None

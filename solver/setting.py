@@ -23,6 +23,7 @@ from solver.catalog.supply import (
 from solver.cost import UNIT_S
 from solver.geography import data_usd, serving_s, serving_usd, transfer_s
 from solver.hardware import hardware_of, precision_supported
+from solver.input_pipeline import host_threads
 from solver.layout_space import LatticeStore, LayoutSpace, NodeKind, NodeLimits
 from solver.mixes import with_mixes
 from solver.options import (
@@ -93,6 +94,8 @@ class OptionArrays:
     """Host memory of a node; inf where it is not known."""
     drive_bytes: FloatArray
     """A node's own drives; 0 where none are known."""
+    host_threads: FloatArray
+    """Host threads of a node, the fewest that are usual where they are not known."""
     site_kw: FloatArray
     """Power of a node and of what cools it."""
     kg_per_kwh: FloatArray
@@ -336,6 +339,7 @@ class Setting:
             term_s=column([o.term_s for o in options]),
             host_bytes=column([_host_bytes(o) for o in options]),
             drive_bytes=column([_drive_bytes(o) for o in options]),
+            host_threads=column(host_threads(self.catalog, options)),
             site_kw=column([o.site_kw for o in options]),
             kg_per_kwh=column([o.kg_per_kwh for o in options]),
             tariffs=Tariffs.of(options),

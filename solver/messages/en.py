@@ -347,11 +347,6 @@ _WARNINGS = {
         "fastest that fits in "
         "memory (or the leanest, where none does)."
     ),
-    "warning.host-unknown": "The host memory of this server is not known; check it.",
-    "warning.host-ram": (
-        "Host memory of {ram:,} GB is only {times} times the GPU memory; 1.5 to 2 "
-        "times is usual."
-    ),
 }
 
 _RULES = {

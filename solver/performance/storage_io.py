@@ -12,6 +12,9 @@ import numpy as np
 
 from solver.performance.inputs import FloatArray
 
+THREADS_PER_CORE = 2
+"""Host threads of a core; what a core decodes is measured with both at work."""
+
 BOUNCE_COPIES = 2
 """Times that data crosses host memory without GPUDirect Storage: in and out again."""
 
@@ -39,6 +42,35 @@ def node_read_rate(
     cap = gpus_per_node * np.asarray(host_bytes_per_s) / BOUNCE_COPIES
     bounced = np.minimum(per_node_bytes_per_s, cap)
     return np.asarray(np.where(gpudirect, per_node_bytes_per_s, bounced), dtype=float)
+
+
+def decoding_rate(
+    nodes: Any,
+    gpus_per_node: Any,
+    threads: Any,
+    rate: float,
+    workers: int | None,
+    *,
+    on_gpu: bool,
+) -> FloatArray:
+    """Samples/s that all nodes decode, (n,).
+
+    Parameters
+    ----------
+    threads
+        Host threads of a node, two a core; inf where they are not known.
+    rate
+        Samples/s of one worker, or of one GPU.
+    workers
+        Loader workers for each GPU; None: as many as there are cores.
+    on_gpu
+        Whether the GPUs decode.
+    """
+    units = np.asarray(gpus_per_node, dtype=float)
+    if not on_gpu:
+        cores = np.asarray(threads) / THREADS_PER_CORE
+        units = cores if workers is None else np.minimum(units * workers, cores)
+    return np.asarray(nodes * units * rate, dtype=float)
 
 
 def data_stall_s(step_bytes: Any, read_bytes_per_s: Any, step_s: Any) -> FloatArray:

@@ -7,7 +7,6 @@ one-row array; none is read from the solver.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,8 @@ from solver.performance.stages import layers_per_stage, layers_per_stage_by_cost
 from solver.performance.step_time import mfu, step_time
 from solver.physics_inputs import numerics_of
 from solver.plan import LayoutPlan, Plan
+from solver.planning.host_figures import host_of
+from solver.planning.input_figures import input_of
 from solver.planning.node_parts import (
     cost_parts,
     mean_usd_per_node_hour,
@@ -90,7 +91,8 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         checkpoint_interval_s=_interval_s(one),
         stock_nodes=option.stock_nodes,
         stock_known=option.stock_known,
-        host=_host(setting, job, option, one.layouts),
+        host=host_of(setting, job, option, one.layouts),
+        input=input_of(setting, one),
         provenance=provenance_of(setting, option, tier),
         warnings=plan_warnings(setting, option, tier, one),
         billing_unit=option.offer.billing_unit,
@@ -213,21 +215,3 @@ def _duration_parts(setting: Setting, one: CandidateTable) -> dict[str, float]:
         "serving": float(setting.arrays.serving_s[option]),
     }
     return {name: float(value / DAY) for name, value in seconds.items()}
-
-
-def _host(
-    setting: Setting, job: TrainingJob, option: Any, layouts: Layouts
-) -> dict[str, float | None]:
-    from solver.performance.checkpoints import host_bytes_needed
-    from solver.performance.offload import away_on_drives
-
-    server, model = option.server, (setting.shape, job, setting.framework)
-    need = host_bytes_needed(*model, layouts)
-    return {
-        "vcpus": server.vcpus,
-        "ram_gb": server.ram_gb,
-        "local_nvme_tb": server.local_nvme_tb,
-        "nic_gbps": server.network_gbps if server.network else None,
-        "ram_needed_gb": float(need[0] / GB),
-        "nvme_needed_gb": float(away_on_drives(*model, layouts)[0] / GB),
-    }

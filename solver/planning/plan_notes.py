@@ -21,6 +21,8 @@ from solver.messages import sentence
 from solver.options import Option
 from solver.plan import Message
 from solver.planning.card_notes import card_notes
+from solver.planning.host_figures import host_notes
+from solver.planning.input_figures import input_notes
 from solver.planning.layout_notes import layout_notes
 from solver.planning.moving_notes import moves, moving_notes
 from solver.planning.node_parts import NodePart, node_parts
@@ -51,9 +53,6 @@ MIN_PEERS = 4
 SLICED = "mig_"
 """How the fields of a card begin that are about its slices."""
 
-HOST_RAM_RULE = 1.5
-"""Host memory that is usual for a node, times its GPU memory."""
-
 
 def note(message_id: str, **values: Any) -> Message:
     """The message of that id with its English sentence."""
@@ -80,8 +79,9 @@ def plan_warnings(
         *_local_drives(option, tier, one),
         *_few_steps(one),
         *_physics(setting, option, one),
-        *_host(setting, option, one),
         *offload_notes(setting, option, one),
+        *host_notes(option),
+        *input_notes(setting, one),
         *(n for n in setting.scenario.notices if _concerns(n, option)),
     ]
     return tuple(found)
@@ -212,22 +212,6 @@ def _physics(setting: Setting, option: Option, one: CandidateTable) -> list[Mess
     found = made.notes()
     found += card_notes(setting.catalog, option.gpu, option.server, group.hardware)
     return found + layout_notes(setting.shape, setting.framework, one.layouts)
-
-
-def _host(setting: Setting, option: Option, one: CandidateTable) -> list[Message]:
-    server = option.server
-    if server.ram_gb is None:
-        return [note("warning.host-unknown")]
-    gpu_gb = option.gpu.memory_gb * server.gpus_per_node
-    if server.ram_gb >= HOST_RAM_RULE * gpu_gb:
-        return []
-    return [
-        note(
-            "warning.host-ram",
-            ram=round(server.ram_gb),
-            times=round(server.ram_gb / gpu_gb, 1),
-        )
-    ]
 
 
 def provenance_of(

@@ -19,6 +19,7 @@ from solver.report.figures import (
     time_of_whole,
     time_rows,
 )
+from solver.report.host_rows import host_section, input_section
 from solver.report.purchase_rows import (
     buying_section,
     lost_rows,
@@ -58,7 +59,8 @@ def plan_sections(plan: Plan) -> tuple[Section, ...]:
         _cost(plan),
         *buying_section(plan),
         *_energy(plan),
-        _host(plan),
+        *input_section(plan),
+        host_section(plan),
     )
 
 
@@ -326,31 +328,3 @@ def _energy(plan: Plan) -> tuple[Section, ...]:
         carbon = Row(sentence("row.carbon"), emitted, note=grid)
     energy = Row(sentence("row.energy"), format_mwh(plan.energy_mwh), note=power)
     return (Section("section.energy", (energy, carbon)),)
-
-
-def _host(plan: Plan) -> Section:
-    """Return what a node's host has, and what is needed of it."""
-    host = plan.host
-    rows = []
-    for key, unit in (("vcpus", ""), ("local_nvme_tb", "TB"), ("nic_gbps", "Gb/s")):
-        have = host.get(key)
-        text = (
-            sentence("value.unknown")
-            if have is None
-            else f"{format_count(have)} {unit}".rstrip()
-        )
-        away = host.get("nvme_needed_gb")
-        if key == "local_nvme_tb" and away:
-            text = sentence("value.ram", have=text, needed=f"{number(away)} GB")
-        rows.append(Row(label("row.host", key), text))
-    rows.insert(1, Row(sentence("row.host.ram_gb"), _ram(host)))
-    return Section("section.host", tuple(rows))
-
-
-def _ram(host: dict[str, float | None]) -> str:
-    """Return the host's memory beside what the job needs of it."""
-    have, needed = host.get("ram_gb"), host.get("ram_needed_gb")
-    shown = sentence("value.unknown") if have is None else f"{format_count(have)} GB"
-    if needed is None:
-        return shown
-    return sentence("value.ram", have=shown, needed=f"{number(needed)} GB")

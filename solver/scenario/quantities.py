@@ -374,6 +374,15 @@ BatchSequences = Annotated[int, _whole(1, 10**9, "sequences", 1024)]
 SequenceTokens = Annotated[int, _whole(1, 10**8, "tokens", 4096)]
 DocumentTokens = Annotated[float, _number(1, 1e9, "tokens", 600)]
 BytesPerToken = Annotated[float, _number(1e-3, 1e9, "bytes", 4)]
+SampleBytes = Annotated[
+    float,
+    Written(
+        _within(partial(units.parse_bytes, default_unit="B"), Bounds(1, 1e15, "bytes")),
+        ("117 kB",),
+    ),
+]
+DecodeRate = Annotated[float, _number(1e-6, 1e9, "samples/s", 219)]
+LoaderCount = Annotated[int, _whole(1, 10_000, "workers", 8)]
 TextBytesPerToken = Annotated[float, _number(0.1, 100, "bytes", 4.2)]
 Weight = Annotated[float, _number(0, 1e9, "", 1)]
 Degree = Annotated[int, _whole(1, 10**6, "", 8)]

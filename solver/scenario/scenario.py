@@ -6,6 +6,7 @@ downstream parses text or knows defaults.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal, NamedTuple
@@ -69,6 +70,20 @@ DEFAULT_TRANSFER = 10e9 / 8
 
 
 @dataclass(frozen=True, slots=True)
+class Loading:
+    """How samples become input of a GPU."""
+
+    kind: Literal["text", "image", "audio", "video"] = "text"
+    decode: Literal["none", "cpu", "gpu"] = "none"
+    rate: float = math.inf
+    """Samples/s that a worker (cpu) or a GPU (gpu) decodes."""
+    samples_per_token: float = 0.0
+    """Samples for each token that is computed, padding included."""
+    workers: int | None = None
+    """Loader workers for each GPU; None: as many as there are cores."""
+
+
+@dataclass(frozen=True, slots=True)
 class DataSpec:
     """The training data."""
 
@@ -88,6 +103,7 @@ class DataSpec:
     transfer_bytes_per_s: float = DEFAULT_TRANSFER
     """Rate of a copy between regions."""
     transfer_is_assumed: bool = True
+    loading: Loading = Loading()
 
 
 Aim = Literal["cost", "time", "carbon", "energy"]

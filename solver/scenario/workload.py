@@ -6,6 +6,7 @@ from solver.catalog.schema import Architecture
 from solver.scenario import lookup
 from solver.scenario.batch import resolve_batch
 from solver.scenario.datasets import resolve_tokens, useful_share
+from solver.scenario.loading import resolve_loading
 from solver.scenario.offloads import resolve_offloads
 from solver.scenario.places import resolve_places
 from solver.scenario.quantities import DATA_BYTES
@@ -83,7 +84,7 @@ def resolve_data(file: ScenarioFile, workload: Workload, reading: Reading) -> Da
     spec, size = file.data, file.data.size
     assumed = size is None
     useful = useful_share(file, workload.sequence_length)
-    each = spec.bytes_per_token * (1.0 if useful is None else useful)
+    each, loading = resolve_loading(file, workload, useful, reading)
     if size is None:
         epochs = file.workload.epochs or 1.0
         size = workload.tokens / max(epochs, 1.0) * each
@@ -97,6 +98,7 @@ def resolve_data(file: ScenarioFile, workload: Workload, reading: Reading) -> Da
         bytes_per_token=each,
         useful_share=useful,
         mean_document_tokens=spec.mean_document_tokens,
+        loading=loading,
         **place,
     )
 

@@ -13,6 +13,7 @@ from solver.verify.evidence import Evidence, gather
 from solver.verify.failure_checks import FAILURE_PARTS, check_goodput
 from solver.verify.figures import Figures
 from solver.verify.geography_checks import check_residency
+from solver.verify.input_checks import check_input
 from solver.verify.layout_checks import check_divisibility
 from solver.verify.purchase_checks import (
     check_purchase,
@@ -118,6 +119,8 @@ def check_host(evidence: Evidence, known: Figures) -> Iterator[Violation]:
         "nic_gbps": server.network_gbps if server.network else None,
         "ram_needed_gb": known.host_bytes / GB,
         "nvme_needed_gb": known.drive_bytes / GB,
+        "ram_usual_low_gb": 1.5 * evidence.gpu.memory_gb * server.gpus_per_node,
+        "ram_usual_high_gb": 2.0 * evidence.gpu.memory_gb * server.gpus_per_node,
     }
     yield from figures("host", expected, evidence.plan.host)
     for ram_gb in (host.ram_gb for host in hosts if host.ram_gb is not None):
@@ -224,6 +227,7 @@ def check_storage(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     if floor is not None and not at_most(floor, known.read_rate):
         message = "it reads too slowly, bytes/s"
         yield Violation("storage", message, floor, known.read_rate)
+    yield from check_input(evidence, known)
 
 
 def check_storage_capacity(evidence: Evidence, known: Figures) -> Iterator[Violation]:

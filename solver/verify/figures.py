@@ -30,6 +30,7 @@ from solver.spread import spread_of
 from solver.units import GB, HOUR, MONTH_HOURS
 from solver.verify.bills import Bill
 from solver.verify.evidence import Evidence
+from solver.verify.input_checks import decoded_per_s, samples
 from solver.verify.moving import Moving
 from solver.verify.ramp_checks import Climb
 
@@ -204,8 +205,10 @@ class Figures:
 
     @cached_property
     def stall_s(self) -> float:
-        """Time that reading takes beyond training."""
-        return max(0.0, self.bytes_read / self.read_rate - self.training_s)
+        """Time that reading, or decoding, takes beyond training."""
+        decoding_s = samples(self.evidence) / decoded_per_s(self.evidence)
+        needed = max(self.bytes_read / self.read_rate, decoding_s)
+        return max(0.0, needed - self.training_s)
 
     @cached_property
     def evaluation_s(self) -> float:

@@ -96,6 +96,8 @@ def check_ramp(evidence: Evidence) -> Iterator[Violation]:
         if got is not expected:
             yield Violation("divisibility", "not the ramp asked for", expected, got)
         return
+    if set(got) != set(expected):
+        yield Violation("throughput", "ramp: keys", sorted(expected), sorted(got))
     layout = plan.layout
     if (layout.global_batch_size - expected["from"]) % expected["step"]:
         message = "the ramp passes over the batch"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solver.performance.inputs import BatchRamp, Layouts, TrainingJob
+from solver.performance.inputs import BatchRamp, Layouts, Offload, TrainingJob
 from solver.performance.lattice_axes import LatticeLimits
 from solver.performance.parallelism import enumerate_layouts
 from solver.performance.ramp import divides_ramp, ramp_s, run_steps, rungs
@@ -106,6 +106,30 @@ def test_the_time_of_a_ramp_is_that_of_its_steps(
     reached = np.isfinite(timed(rows))
     rows = rows.take(np.flatnonzero(reached))
     assert len(rows)
+    np.testing.assert_allclose(
+        ramp_s(work, rows, timed), climb_s(work, rows, timed), rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    "offload",
+    [
+        Offload(optimizer=True),
+        Offload(parameters=True),
+        Offload(parameters=True, activations=True, nvme=True),
+    ],
+    ids=str,
+)
+def test_the_time_of_a_ramp_counts_what_is_offloaded(offload: Offload) -> None:
+    """Tests that copies to the host, too, are timed for every batch."""
+    work = job(batch=256, batch_ramp=RAMP, offload=offload)
+    model = (LLAMA2_7B, work, framework("deepspeed"), H100)
+
+    def timed(some: Layouts) -> np.ndarray:
+        return step_time(*model, some).total
+
+    found = enumerate_layouts(*model[:3], LatticeLimits(2, 8))
+    rows = found.take(np.linspace(0, len(found) - 1, 25).astype(int))
     np.testing.assert_allclose(
         ramp_s(work, rows, timed), climb_s(work, rows, timed), rtol=1e-9
     )

@@ -32,6 +32,22 @@ FAR: dict[str, Any] = {
 }
 OCI = {"constraints": {"providers": ["oci"]}}
 
+LEAN = {**QUIET, "vcpus": 32}
+"""The same with few cores for so many GPUs."""
+AMPLE = {**QUIET, "vcpus": 4096}
+DEAR = "aws-fsx-lustre-1000"
+"""Fast storage that costs more than waiting for slow one, where there is much data."""
+
+PHOTOS = {"data": {"kind": "image", "mean_document_tokens": 100}}
+PHOTOS_OF_1_GB = {"data": {**PHOTOS["data"], "sample_bytes": "1 GB", "size": "1 TB"}}
+MUCH_OF_1_MB = {
+    "data": {**PHOTOS["data"], "sample_bytes": "1 MB", "size": "1000 TB"},
+}
+ON_GPU = {"data": {**PHOTOS["data"], "decode": "gpu", "decode_rate": 50}}
+ONE_WORKER = {"data": {**PHOTOS["data"], "workers": 1}}
+CLIPS = {"data": {**PHOTOS["data"], "kind": "video", "sample_bytes": "1 MB"}}
+CLIPS["data"]["decode_rate"] = 10
+
 IN_FOUR = {"constraints": {"parallelism": {"pp": 4}}}
 
 LONG = {"workload": {"tokens": "500B"}}
@@ -180,6 +196,18 @@ CASES: list[tuple[str, Keys, Keys]] = [
         own({**QUIET, "gpu": "rtx-4090"}),
         own({**QUIET, "gpu": "rtx-6000-ada"}),
     ),
+    ("input-storage", own(LEAN, **PHOTOS_OF_1_GB), own(LEAN, **PHOTOS)),
+    (
+        "input-cure-tier",
+        own({**AMPLE, "storage": ["nfs-10gbe", DEAR]}, **MUCH_OF_1_MB),
+        own({**AMPLE, "storage": ["nfs-10gbe"]}, **MUCH_OF_1_MB),
+    ),
+    ("input-decoding-cpu", own(LEAN, **PHOTOS), own(AMPLE, **PHOTOS)),
+    ("input-decoding-gpu", own(LEAN, **ON_GPU), own(LEAN, **PHOTOS)),
+    ("input-cure-gpu", own(LEAN, **PHOTOS), own(LEAN, **CLIPS)),
+    ("input-cure-cores", own(LEAN, **CLIPS), own(LEAN, **ON_GPU)),
+    ("input-cure-workers", own(LEAN, **ONE_WORKER), own(LEAN, **PHOTOS)),
+    ("input-cores-unknown", own(QUIET, **PHOTOS), own(LEAN, **PHOTOS)),
     (
         "no-peer",
         own({**QUIET, "gpu": "rtx-5090"}),

@@ -45,6 +45,7 @@ SOLVED: dict[str, tuple[set[str], float]] = {
     "qlora-8b-mig-slice": ({"A30"}, 1.8),
     "qlora-65b-one-card": ({"RTX 6000 Ada", "RTX A6000", "A40", "L40", "L40S"}, 6.9),
     "wait-for-delivery": ({"H100"}, 1_060_000),
+    "image-text-starved": ({"H100"}, 805),
     "quickstart-7b": ({"B200", "B300", "H100", "H200"}, 138_740),
     "rent-or-buy": ({"H100"}, 98_112),
     "reserved-and-on-demand": ({"H100"}, 140_156),

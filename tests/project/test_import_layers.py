@@ -34,6 +34,7 @@ LAYERS: list[set[str]] = [
         "geography",
         "hardware",
         "host_rates",
+        "input_pipeline",
         "layout_space",
         "mixes",
         "objective",

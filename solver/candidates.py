@@ -78,6 +78,8 @@ class CandidateTable:
     layouts: Layouts
     spares: IntArray
     """Nodes rented beside those of the layout, to take a failed one's place."""
+    rollout_nodes: IntArray
+    """Nodes rented beside the layout's that only generate."""
     step_time_s: FloatArray
     sigma: FloatArray
     """Relative spread of measured over predicted step times."""
@@ -122,8 +124,14 @@ class CandidateTable:
 
     @property
     def rented_nodes(self) -> IntArray:
-        """Nodes that are rented: those that train, and spares."""
-        return np.asarray(self.layouts.nodes + self.spares)
+        """Nodes that are rented: those that train or generate, and spares."""
+        return np.asarray(self.layouts.nodes + self.rollout_nodes + self.spares)
+
+    @property
+    def busy_gpus(self) -> IntArray:
+        """GPUs that train or generate, (n,)."""
+        beside = self.rollout_nodes * self.layouts.gpus_per_node
+        return np.asarray(self.layouts.gpus + beside)
 
     def take(self, rows: Any) -> CandidateTable:
         """The candidates at ``rows``."""
@@ -209,7 +217,8 @@ def _combinations(
     nodes = rows.layouts.nodes[row]
     arrays = setting.arrays.take(option)
     choices = np.array(setting.scenario.spare_choices, dtype=np.int64)
-    low, high = arrays.min_nodes[pair] - nodes, arrays.max_nodes[pair] - nodes
+    rented = nodes + group.job.rollout_nodes
+    low, high = arrays.min_nodes[pair] - rented, arrays.max_nodes[pair] - rented
     ok = (choices.min() <= high) & (choices.max() >= low)
     roomy = rows.host_bytes[row] <= arrays.host_bytes[pair]
     away = rows.drive_bytes[row]
@@ -337,7 +346,9 @@ def _run(
     evaluation = training * setting.scenario.overheads.evaluation_fraction
     size = group.checkpoint_bytes
     copies = layouts.nodes / rows.writer_nodes
-    rate = layouts.gpus * arrays.gpu_rate + layouts.nodes * arrays.node_rate
+    beside = group.job.rollout_nodes
+    gpus = layouts.gpus + beside * layouts.gpus_per_node
+    rate = gpus * arrays.gpu_rate + (layouts.nodes + beside) * arrays.node_rate
     failures = setting.scenario.failures
     goodput = expected_run(
         work_s=training + stall + evaluation,
@@ -356,21 +367,14 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
     beside = around(setting, run.option, run.tier)
     fixed, active = beside.paid_s, goodput.expected_s
     group = np.full(len(run.option), group_index, dtype=np.int64)
-    bill = _Bill(
-        setting,
-        arrays,
-        beside,
-        run.tier,
-        group,
-        rows.layouts,
-        run.spares,
-        rows.writer_nodes,
-    )
+    rollout = np.full_like(group, setting.classes[group_index].job.rollout_nodes)
+    extra, writers = run.spares + rollout, rows.writer_nodes
+    bill = _Bill(setting, arrays, beside, run.tier, group, rows.layouts, extra, writers)
     nodes, store = bill.nodes(active, rows.sigma), bill.storage(active)
     moved = arrays.egress_usd + arrays.serving_usd
     cost = nodes.rent_usd + nodes.running_usd + store + moved
     late = late_s(active, goodput.variance_s2, rows.sigma, setting.z)
-    kwh = (rows.layouts.nodes + run.spares) * arrays.site_kw / HOUR
+    kwh = (rows.layouts.nodes + extra) * arrays.site_kw / HOUR
     energy, most_energy = kwh * (fixed + active), kwh * (fixed + late)
     return CandidateTable(
         option=run.option,
@@ -378,6 +382,7 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
         group=group,
         layouts=rows.layouts,
         spares=run.spares,
+        rollout_nodes=rollout,
         step_time_s=rows.step_time_s,
         sigma=rows.sigma,
         steps=rows.steps,
@@ -444,15 +449,9 @@ def at_quantile(
     active = table.duration_s - beside.all_s
     late = late_s(active, table.failure_variance_s2, table.sigma, z)
     writers = checkpoint_writer_nodes(layouts)
+    extra = table.spares + table.rollout_nodes
     bill = _Bill(
-        setting,
-        arrays,
-        beside,
-        table.tier,
-        table.group,
-        layouts,
-        table.spares,
-        writers,
+        setting, arrays, beside, table.tier, table.group, layouts, extra, writers
     )
     return beside.all_s + late, bill.of_finish(late)
 
@@ -465,7 +464,8 @@ class _Bill:
     tier: IntArray
     group: IntArray
     layouts: Layouts
-    spares: IntArray
+    beside_nodes: IntArray
+    """Rented beside the layout's: spares, and nodes that only generate."""
     writer_nodes: IntArray
 
     def of_finish(self, active_s: FloatArray) -> FloatArray:
@@ -476,7 +476,7 @@ class _Bill:
 
     def nodes(self, active_s: FloatArray, sigma: FloatArray) -> NodeBill:
         """Rent of all nodes, and what one's own nodes cost while they run."""
-        rented, paid_s = self.layouts.nodes + self.spares, self.beside.paid_s
+        rented, paid_s = self.layouts.nodes + self.beside_nodes, self.beside.paid_s
         return node_bill(self.arrays, rented, active_s, paid_s, sigma)
 
     def storage(self, active_s: FloatArray) -> FloatArray:

@@ -208,15 +208,19 @@ class LayoutSpace:
         if late or is_asked():
             raise OutOfTimeError
 
-    def limits(self, kind: NodeKind) -> LatticeLimits:
-        """The axes and limits of the lattice of ``kind``."""
+    def limits(self, kind: NodeKind, job: TrainingJob | None = None) -> LatticeLimits:
+        """The axes and limits of the lattice of ``kind`` for a variant of the job.
+
+        Nodes that only generate are taken off the nodes and GPUs that are allowed.
+        """
         user = self.constraints
         gpus_per_node, domain, _ = kind
+        beside = (self.job if job is None else job).rollout_nodes
         return LatticeLimits(
-            max_nodes=self.kinds[kind].max_nodes,
+            max_nodes=max(self.kinds[kind].max_nodes - beside, 0),
             gpus_per_node=gpus_per_node,
             nvlink_domain_gpus=domain,
-            gpus=user.gpus,
+            gpus=user.gpus.less(beside * gpus_per_node),
             pins=user.parallelism,
             recompute=user.recompute,
         )
@@ -240,7 +244,7 @@ class LayoutSpace:
         return lattice
 
     def _enumerate(self, kind: NodeKind, job: TrainingJob) -> Lattice:
-        limits = self.limits(kind)
+        limits = self.limits(kind, job)
         model = (self.shape, job, self.framework)
         groups = layout_groups(*model, limits)
         fused = kind[2]
@@ -267,7 +271,7 @@ class LayoutSpace:
         self, kind: NodeKind, job: TrainingJob, groups: Layouts
     ) -> tuple[Layouts, FloatArray, int]:
         """Layouts of the groups that fit, their memory, and how many do not fit."""
-        limits, capacity = self.limits(kind), self.kinds[kind].capacity_bytes
+        limits, capacity = self.limits(kind, job), self.kinds[kind].capacity_bytes
         model = (self.shape, job, self.framework)
         parts: list[Layouts] = []
         memories: list[FloatArray] = []

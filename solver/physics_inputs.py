@@ -6,6 +6,7 @@ from dataclasses import fields
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from solver.performance.alignment_inputs import Alignment, GenerationEngine, Lengths
 from solver.performance.inputs import (
     BatchRamp,
     Framework,
@@ -58,11 +59,58 @@ def jobs_of(scenario: Scenario, catalog: Catalog) -> tuple[TrainingJob, ...]:
     """
     work = scenario.workload
     offloads = [offload_of(*names) for names in work.offloads]
-    choices = product(work.precisions, work.optimizers, offloads, work.losses)
+    alignments = alignments_of(scenario, catalog)
+    choices = product(
+        work.precisions, work.optimizers, offloads, work.losses, alignments
+    )
     return tuple(
-        _job(scenario, catalog, precision, optimizer, offload, loss)
-        for precision, optimizer, offload, loss in choices
+        _job(scenario, catalog, precision, optimizer, offload, loss, alignment)
+        for precision, optimizer, offload, loss, alignment in choices
         if updates_on(catalog.optimizers[optimizer].on_host, offload)
+    )
+
+
+def alignments_of(scenario: Scenario, catalog: Catalog) -> tuple[Alignment | None, ...]:
+    """What alignment adds, one for each number of rollout nodes; else None alone."""
+    work = scenario.workload.alignment
+    if work is None:
+        return (None,)
+    engine = engine_of(catalog)
+    loop_rate = float(catalog.calibration["inference"]["loop_rate"])
+    lengths = Lengths(
+        work.prompt_tokens, work.response_tokens, work.longest_response, work.group
+    )
+    return tuple(
+        Alignment(
+            kind=work.kind,
+            lengths=lengths,
+            engine=engine,
+            update_epochs=work.update_epochs,
+            has_reference=work.reference != "none",
+            reference_shared=work.reference == "shared",
+            reward=shape_of(work.reward) if work.reward else None,
+            critic=shape_of(work.critic) if work.critic else None,
+            rollout_nodes=nodes,
+            one_step_behind=work.one_step_behind and nodes > 0,
+            memory_share=1.0 - scenario.constraints.memory_headroom,
+            loop_rate=1.0 if work.kind == "dpo" else loop_rate,
+        )
+        for nodes in work.rollout_nodes
+    )
+
+
+def engine_of(catalog: Catalog) -> GenerationEngine:
+    """What an inference engine reaches, of the catalog's calibration."""
+    values = catalog.calibration["inference"]
+    return GenerationEngine(
+        weights_rate=values["weights_rate"],
+        cache_rate=values["cache_rate"],
+        matmul_rate=values["matmul_rate"],
+        layer_s=values["layer_s"],
+        step_s=values["step_s"],
+        all_reduce_s=values["all_reduce_s"],
+        workspace_bytes=values["workspace_gib"] * GIB,
+        most_sequences=int(values["most_sequences"]),
     )
 
 
@@ -94,6 +142,7 @@ def numerics_of(job: TrainingJob) -> dict[str, Any]:
         "optimizer": job.optimizer.name,
         "offload": str(job.offload),
         "loss": job.loss,
+        "rollout_nodes": job.rollout_nodes,
     }
 
 
@@ -104,8 +153,10 @@ def _job(
     optimizer: str,
     offload: Offload,
     loss: str,
+    alignment: Alignment | None,
 ) -> TrainingJob:
     work = scenario.workload
+    group = work.alignment.group if work.alignment else 1
     return TrainingJob(
         sequence_length=work.sequence_length,
         tokens=work.tokens,
@@ -123,11 +174,16 @@ def _job(
         efficiency=work.efficiency,
         batch_ramp=None if work.batch_ramp is None else BatchRamp(*work.batch_ramp),
         offload=offload,
+        batch_multiple=group,
+        alignment=alignment,
     )
 
 
 def _attention_span(scenario: Scenario) -> float:
     """Mean tokens that attention covers; 0: the sequence, with its padding."""
-    if scenario.workload.packing == "padded":
+    work = scenario.workload
+    if work.alignment is not None and work.alignment.kind == "dpo":
+        return float(work.alignment.response_tokens)
+    if work.packing == "padded":
         return 0.0
     return scenario.data.mean_document_tokens or 0.0

@@ -40,6 +40,8 @@ class LayoutPlan:
     optimizer: str
     offload: str = "none"
     loss: str = "whole"
+    rollout_nodes: int = 0
+    """Nodes that only generate, rented beside those that train (PPO, GRPO)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,10 @@ class Plan:
     purchase_plan: dict[str, Any] | None = None
     """What buying the nodes means, where they are bought: outlay_usd, years,
     resale_usd, usd_per_year, usd_per_gpu_hour and break_even."""
+    alignment: dict[str, Any] | None = None
+    """What DPO, PPO or GRPO adds: kind, placement, models (role, model, trained,
+    memory_gib, time_share), generation_share, generation, tokens_generated and
+    memory_gib by moment."""
     energy_mwh: float | None = None
     """What nodes and cooling draw from set-up to finish, an estimate."""
     carbon_t: float | None = None
@@ -166,6 +172,11 @@ class Plan:
     slice: dict[str, Any] | None = None
     """What a MIG slice is of its card: card, profile, slices_per_card, compute_slices,
     memory_slices, sm_count; None: whole cards."""
+
+    @property
+    def rented_nodes(self) -> int:
+        """Nodes that are rented: those that train or generate, and spares."""
+        return self.nodes + self.layout.rollout_nodes + self.spare_nodes
 
     @property
     def memory_headroom(self) -> float:

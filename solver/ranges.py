@@ -13,6 +13,15 @@ class Range:
     max: float | None = None
     values: tuple[int, ...] | None = None
 
+    def less(self, amount: int) -> Range:
+        """The range of what is left when so much is taken off its numbers."""
+        if not amount:
+            return self
+        low = None if self.min is None else self.min - amount
+        high = None if self.max is None else self.max - amount
+        values = self.values and tuple(v - amount for v in self.values)
+        return Range(low, high, values)
+
     def allows(self, value: float) -> bool:
         """Whether ``value`` lies within."""
         if self.values is not None and value not in self.values:

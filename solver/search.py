@@ -148,7 +148,8 @@ class Search:
     def run_class(self, index: int, group: HardwareClass) -> None:
         """Evaluate the layouts of one hardware class that bounds let through."""
         lattice = self.setting.space.lattice(group.node_kind, group.job)
-        here = lattice.layouts.nodes <= group.max_nodes
+        rented = lattice.layouts.nodes + group.job.rollout_nodes
+        here = rented <= group.max_nodes
         fits = here & (lattice.memory_bytes <= group.capacity_bytes)
         fitting = int(fits.sum())
         misfits = lattice.out_of_memory + int(here.sum()) - fitting
@@ -188,12 +189,13 @@ class Search:
         overheads = setting.scenario.overheads
         stretch = 1.0 + overheads.evaluation_fraction
         active = step * lattice.work * (ROUNDING * stretch)
-        nodes = np.minimum(layouts.nodes, group.max_nodes)  # more are not looked at
+        rented = layouts.nodes + group.job.rollout_nodes
+        nodes = np.minimum(rented, group.max_nodes)  # more are not looked at
         fixed = overheads.setup_s + overheads.queue_s + soonest_s(setting, group, nodes)
         hours = (active + overheads.setup_s) / HOUR
-        cost = layouts.nodes * least_rent(setting, group, nodes, hours)
+        cost = rented * least_rent(setting, group, nodes, hours)
         power = least_power(setting, group, nodes)
-        kwh, kg = (layouts.nodes * each * hours for each in power)
+        kwh, kg = (rented * each * hours for each in power)
         spent = Spent(cost, active + fixed, kwh, kg)
         factor = group.spread_factor
         possible = within(spent, self.limits, min(factor, 1.0))

@@ -57,6 +57,18 @@ _SECTIONS: Mapping[str, Mapping[str, Bounds]] = {
         "latency_us": Bounds(0, 1e6, "µs"),
         "without_peer": _SHARE,
     },
+    "inference": {
+        "weights_rate": _SHARE,
+        "cache_rate": _SHARE,
+        "matmul_rate": _SHARE,
+        "layer_s": Bounds(0, 1, "seconds"),
+        "step_s": Bounds(0, 10, "seconds"),
+        "all_reduce_s": Bounds(0, 1, "seconds"),
+        "workspace_gib": Bounds(0, 1e3, "GiB"),
+        "most_sequences": Bounds(1, 1e6, "sequences"),
+        "loop_rate": _SHARE,
+        "longest_over_mean": Bounds(1, 1e3),
+    },
     "reliability": {
         "checkpoint_s": Bounds(0, 1e6, "seconds"),
         "restart_s": Bounds(0, 1e6, "seconds"),

@@ -93,8 +93,16 @@ def compare(
 
     with gently(), ProgressLine(wanted=not quiet) as line:
         if by == "method":
+            key = "method" if job.workload.kind == "train" else "train"
             asked = {
-                method: _asked(method, scenario, entries, overrides, offers, only=only)
+                method: _asked(
+                    {"--by method": (f"workload.{key}", method)},
+                    scenario,
+                    entries,
+                    overrides,
+                    offers,
+                    only=only,
+                )
                 for method in comparing.METHODS
             }
             found = comparing.compare_methods(asked, entries, line.update)
@@ -123,7 +131,7 @@ def _faults_of(by: str) -> list[Issue]:
 
 
 def _asked(
-    method: str,
+    option: dict[str, tuple[str, str]],
     scenario: str,
     catalog: Catalog,
     overrides: Sequence[str] | None,
@@ -132,7 +140,6 @@ def _asked(
     only: bool,
 ) -> Scenario | tuple[Issue, ...]:
     """Return the scenario with another training method, or why it cannot be asked."""
-    option = {"--by method": ("workload.method", method)}
     try:
         return read_scenario(
             scenario, catalog, overrides, option, offers=offers, only=only

@@ -17,7 +17,7 @@ from solver.field_texts import field_texts
 from solver.importing.entries import entry_text
 from solver.messages import sentence
 from solver.scenario.csv_offers import LISTS
-from solver.scenario.schema import ModelSpec
+from solver.scenario.model_schema import ModelSpec
 from solver.scenario.supply_schema import OfferSpec, OwnNetworkSpec
 
 __all__ = ["KINDS", "Template", "offer_columns", "template_of"]

@@ -2,6 +2,7 @@
 
 from solver.messages.en_accuracy import ACCURACY
 from solver.messages.en_adapters import ADAPTERS
+from solver.messages.en_alignment import ALIGNMENT
 from solver.messages.en_cards import CARDS
 from solver.messages.en_catalog import CATALOG
 from solver.messages.en_data import DATA
@@ -467,6 +468,7 @@ MESSAGES: dict[str, str] = (
     | _NOTICES
     | ACCURACY
     | ADAPTERS
+    | ALIGNMENT
     | DATA
     | EXPLAIN
     | IMPORTING

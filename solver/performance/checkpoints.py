@@ -20,7 +20,7 @@ from solver.performance.offload import (
     parameters_leave,
 )
 from solver.performance.state_memory import StateBytes, state_bytes
-from solver.performance.transformer import trained_parameter_count
+from solver.performance.transformer import trained_parameter_count, trained_shapes
 
 PROCESS_BYTES = 4e9
 """Host memory of one training process and its data loaders: an assumption."""
@@ -31,11 +31,17 @@ def checkpoint_bytes(
 ) -> float:
     """Bytes of one checkpoint: weights, master copy and moments of what trains.
 
-    With 16-bit weights and Adam 14 bytes a parameter; of LoRA the adapters alone.
+    With 16-bit weights and Adam 14 bytes a parameter; of LoRA the adapters alone. Of
+    PPO the critic is saved, too.
     """
     state = state_bytes(job, framework)
     each = state.weight + state.optimizer + state.paged
-    return each * trained_parameter_count(shape, job)
+    return each * _trained(shape, job)
+
+
+def _trained(shape: TransformerShape, job: TrainingJob) -> int:
+    """Parameters with gradients of all models that train."""
+    return sum(trained_parameter_count(s, job) for s in trained_shapes(shape, job))
 
 
 def checkpoint_writer_nodes(layouts: Layouts) -> IntArray:
@@ -62,7 +68,7 @@ def host_bytes_needed(
     lie in host memory are written from there.
     """
     state = state_bytes(job, framework)
-    trained = trained_parameter_count(shape, job)
+    trained = _trained(shape, job)
     staged = _staged_bytes(state, job, layouts) * trained
     staged = staged / checkpoint_writer_nodes(layouts)
     copies = layouts.dp * layouts.cp / np.maximum(layouts.shard_degree, 1)

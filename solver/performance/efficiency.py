@@ -6,7 +6,7 @@ its speed that a team reaches; it stretches the whole step, every part alike.
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -29,4 +29,5 @@ def at_efficiency(parts: StepTime, share: Any) -> StepTime:
     """The same step at a share of its speed: every part is divided by it."""
     if np.all(share == 1.0):
         return parts
-    return StepTime(**{f.name: getattr(parts, f.name) / share for f in fields(parts)})
+    slower = {f.name: getattr(parts, f.name) / share for f in fields(parts)}
+    return replace(parts, **slower)

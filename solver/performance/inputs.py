@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.performance.alignment_inputs import Alignment
+
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -186,11 +188,20 @@ class TrainingJob:
     batch_ramp: BatchRamp | None = None
     """How the batch grows to its size; None: it has it from the first step."""
     offload: Offload = Offload()
+    batch_multiple: int = 1
+    """Every batch is a multiple of this: the responses to one prompt stay together."""
+    alignment: Alignment | None = None
+    """What DPO, PPO or GRPO adds to the training; None: nothing."""
 
     @property
     def sequences(self) -> float:
         """Sequences of the run."""
         return self.tokens / self.sequence_length
+
+    @property
+    def rollout_nodes(self) -> int:
+        """Nodes that only generate, beside those of the layout."""
+        return self.alignment.rollout_nodes if self.alignment else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -486,3 +497,17 @@ class StepTime:
     def parts(self) -> dict[str, FloatArray]:
         """Name to seconds, (n,) each, in printing order."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+@dataclass(frozen=True)
+class AlignedStepTime(StepTime):
+    """Seconds of one step of alignment; the policy's training is in the parts above."""
+
+    generation: FloatArray
+    """Responses of the batch, as far as training does not hide them."""
+    scoring: FloatArray
+    """Forward passes of policy, reference, reward model and critic."""
+    critic: FloatArray
+    """Training of the critic."""
+    weight_sync: FloatArray
+    """Bringing the new weights to where they generate."""

@@ -128,6 +128,37 @@ def _one_kind(
     return [kernels.forward + kernels.backward, again, *exposed, waiting]
 
 
+def forward_time(
+    shape: TransformerShape,
+    job: TrainingJob,
+    framework: Framework,
+    stack: Stack,
+    hardware: Hardware,
+    layouts: Layouts,
+) -> FloatArray:
+    """Seconds of one micro-batch's forward pass alone in the average layer, (n,)."""
+    domain = domain_gpus(hardware, layouts)
+    total = np.zeros(len(layouts))
+    kinds = [(shape.layers - shape.moe_layers, False), (shape.moe_layers, True)]
+    for count, moe in kinds:
+        if not count:
+            continue
+        model = (shape, job, stack, hardware, layouts)
+        kernels = (compute.moe_layer if moe else compute.dense_layer)(*model)
+        seconds = kernels.forward + _tensor_parallel(*model, domain, moe)
+        exchange = _context_parallel(
+            shape, job, framework, stack, hardware, layouts, domain, kernels
+        )
+        seconds = seconds + exchange / 3.0
+        if moe:
+            seconds = seconds + _expert_parallel(
+                shape, job, framework, stack, hardware, layouts, domain
+            )
+        host = _host_s(shape, job, stack, layouts, moe)
+        total += count / shape.layers * (seconds + _floor(seconds, host))
+    return total
+
+
 def _floor(gpu_s: FloatArray, host_s: Any) -> FloatArray:
     """What the host adds to GPU time: smooth maximum of both, less the GPU's."""
     ratio = host_s / gpu_s

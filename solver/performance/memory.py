@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from solver.performance.activation_memory import activation_bytes_per_layer
+from solver.performance.alignment_memory import aligned_memory, train_memory_of
 from solver.performance.checkpoints import (
     checkpoint_bytes,
     checkpoint_writer_nodes,
@@ -102,8 +103,12 @@ def peak_memory(
     Parts are those of the peak's moment: activations hold logits and loss; other
     holds the allowance for context and workspaces, gathered or dequantised layers,
     the optimizer's temporaries and fragmentation. Of a pipeline it is the fullest
-    stage, or the first, which is what many programs print.
+    stage, or the first, which is what many programs print. A job of alignment counts
+    all models that lie on the GPUs that train.
     """
+    if job.alignment is not None:
+        train = train_memory_of(peak_memory, framework, fused=fused_attention)
+        return aligned_memory(train, shape, job, framework, layouts)
     split = framework_stage_layers(shape, framework, layouts.pp, layouts.virtual_stages)
     peak = _evaluate(
         shape, job, framework, layouts, split.first, 0, fused=fused_attention

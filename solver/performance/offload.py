@@ -24,7 +24,11 @@ from solver.performance.inputs import (
     TransformerShape,
 )
 from solver.performance.state_memory import StateBytes, state_bytes
-from solver.performance.transformer import parameters, trained_parameter_count
+from solver.performance.transformer import (
+    parameters,
+    trained_parameter_count,
+    trained_shapes,
+)
 
 MASTER_BYTES = 4.0
 """Bytes of a gradient beside fp32 weights on the host, which are updated in fp32."""
@@ -78,9 +82,19 @@ def away_bytes(
     (estimate_zero3_model_states_mem_needs, before its factor of 1.5 for buffers):
     master copy, moments and an fp32 gradient. Replicas each bring a copy.
     """
-    nothing = np.zeros(len(layouts))
+    moved = np.zeros(len(layouts))
     if not job.offload.states:
-        return nothing
+        return moved
+    for model in trained_shapes(shape, job):
+        moved = moved + _moved_bytes(model, job, framework, layouts)
+    copies = layouts.dp * layouts.cp / np.maximum(layouts.shard_degree, 1)
+    return np.asarray(moved * copies / layouts.nodes)
+
+
+def _moved_bytes(
+    shape: TransformerShape, job: TrainingJob, framework: Framework, layouts: Layouts
+) -> FloatArray:
+    """Bytes of all states of one model that leave the GPUs, (n,)."""
     state = state_bytes(job, framework)
     count, trained = parameters(shape), trained_parameter_count(shape, job)
     copied = state.weight if state.copy else 0.0  # fp32 weights are the master copy
@@ -88,13 +102,11 @@ def away_bytes(
     weights = state.weight * trained
     ends = count.outside_layers
     frozen = state.frozen_linear * (count.total - ends) + state.frozen_other * ends
-    moved = np.where(
+    return np.where(
         parameters_leave(job, layouts),
         whole * trained + weights + frozen,
         (whole + copied) * trained,
     )
-    copies = layouts.dp * layouts.cp / np.maximum(layouts.shard_degree, 1)
-    return np.asarray(moved * copies / layouts.nodes)
 
 
 def host_gradient(job: TrainingJob, state: StateBytes) -> float:

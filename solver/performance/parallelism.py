@@ -285,10 +285,10 @@ def accumulations(
 ) -> list[IntArray]:
     """Choices of accumulation for each ``unit`` = dp x micro_batch; 0 is none, (n,).
 
-    Batches are multiples of unit x ``multiple`` (PP under virtual stages): the next
-    below and the next above each anchor, within the job's range.
+    Batches are multiples of unit x ``multiple`` (PP under virtual stages) and of what
+    the job asks: the next below and the next above each anchor, within the job's range.
     """
-    step = unit * multiple
+    step = np.lcm(unit * multiple, job.batch_multiple)
     choices: list[IntArray] = []
     for anchor in batch_anchors(job):
         for batch in _batches_near(job, anchor, step):

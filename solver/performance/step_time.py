@@ -8,11 +8,13 @@ arithmetic by row: stages, bubble, data-parallel collectives, optimizer.
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from solver.performance import compute, data_parallel, pipeline
+from solver.performance.alignment_time import aligned_step, least_aligned_s
 from solver.performance.communication import domain_gpus, point_to_point_s
 from solver.performance.efficiency import at_efficiency, attained
 from solver.performance.inputs import (
@@ -58,8 +60,23 @@ def step_time(
     """Seconds of one step by exposed part; the parts add up to the step, (n,) each.
 
     Layouts of more GPUs than reach each other, where there is no network between
-    nodes, take infinitely long.
+    nodes, take infinitely long. A step of alignment has more parts.
     """
+    model = (shape, job, framework, hardware, layouts)
+    step = (
+        training_step if job.alignment is None else partial(aligned_step, training_step)
+    )
+    return at_efficiency(step(*model), attained(job, hardware))
+
+
+def training_step(
+    shape: TransformerShape,
+    job: TrainingJob,
+    framework: Framework,
+    hardware: Hardware,
+    layouts: Layouts,
+) -> StepTime:
+    """Seconds of one training step of a well-tuned framework by part, (n,) each."""
     stack = stack_of(framework.constants)
     reachable = np.asarray(hardware.inter_bytes_per_s) > 0
     hardware = replace(
@@ -85,7 +102,7 @@ def step_time(
     if np.any(lost):
         none = np.where(lost, np.inf, parts.data_parallel)
         parts = replace(parts, data_parallel=none)
-    return at_efficiency(parts, attained(job, hardware))
+    return parts
 
 
 def as_run_by(stack: Stack, hardware: Hardware) -> Hardware:
@@ -284,7 +301,7 @@ def lower_bound(
     element-wise passes (but those of experts), the slowest stage and the bubble; no
     collective, no other memory traffic, no host.
     """
-    stack = stack_of(framework.constants)
+    stack, given = stack_of(framework.constants), hardware
     hardware = as_run_by(stack, hardware)
     flops = forward_flops(shape, job.sequence_length, job.attention_span)
     trained = 3.0 if job.method == "full" else 2.0
@@ -305,6 +322,8 @@ def lower_bound(
     slow = pipeline.slowest_stage(shape.layers, split, layer_s, head_s)
     bubble = pipeline.bubble_s(slow.others_s, layouts.virtual_stages)
     seconds = layouts.accumulation * slow.seconds + bubble
+    if job.alignment is not None:
+        seconds = least_aligned_s(seconds, shape, job, framework, given, layouts)
     return np.asarray(seconds / attained(job, hardware))
 
 

@@ -274,6 +274,14 @@ def trained_parameter_count(shape: TransformerShape, job: TrainingJob) -> int:
     return adapter_parameters(shape, job.lora_rank, job.lora_targets)
 
 
+def trained_shapes(
+    shape: TransformerShape, job: TrainingJob
+) -> tuple[TransformerShape, ...]:
+    """All models that train: the one itself, and the critic of PPO."""
+    critic = job.alignment.critic if job.alignment else None
+    return (shape,) if critic is None else (shape, critic)
+
+
 def attended_tokens(
     shape: TransformerShape, sequence: int, span: float = 0.0, causal: Causal = "half"
 ) -> float:

@@ -22,6 +22,7 @@ from solver.performance.stages import layers_per_stage, layers_per_stage_by_cost
 from solver.performance.step_time import mfu, step_time
 from solver.physics_inputs import numerics_of
 from solver.plan import LayoutPlan, Plan
+from solver.planning.alignment_plan import alignment_plan
 from solver.planning.node_parts import (
     cost_parts,
     mean_usd_per_node_hour,
@@ -120,6 +121,7 @@ def build_plan(setting: Setting, table: CandidateTable, row: int) -> Plan:
         batch_ramp=batch_ramp(job, one),
         useful_token_share=setting.scenario.data.useful_share,
         slice=slice_facts(option.gpu),
+        alignment=alignment_plan(setting, group, one.layouts, parts, one.steps),
     )
 
 

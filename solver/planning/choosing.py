@@ -209,7 +209,7 @@ def _measured(setting: Setting, table: CandidateTable, row: int) -> Measured:
     plan = build_plan(setting, table, row)
     certify(plan, setting)
     rate = float(setting.arrays.node_rate[int(table.option[row])])
-    return Measured(plan, rate * plan.nodes * MONTH_S)
+    return Measured(plan, rate * (plan.rented_nodes - plan.spare_nodes) * MONTH_S)
 
 
 def _choice(

@@ -92,6 +92,8 @@ def _gpu_hours(plan: Plan) -> Parts:
         held = plan.duration_parts_days["training"] / plan.goodput
         if held - sum(paid.values()) > sum(copies.values()) / 2:
             paid |= copies
-    hours = {name: days * 24.0 * plan.gpus for name, days in paid.items()}
-    hours["spares"] = plan.spare_nodes / plan.nodes * sum(hours.values())
+    busy = plan.nodes + plan.layout.rollout_nodes
+    gpus = busy * plan.gpus_per_node
+    hours = {name: days * 24.0 * gpus for name, days in paid.items()}
+    hours["spares"] = plan.spare_nodes / busy * sum(hours.values())
     return hours

@@ -30,6 +30,7 @@ from solver.performance.inputs import (
 from solver.performance.parallelism import explain_divisibility
 from solver.performance.step_time import mfu, step_time
 from solver.plan import LayoutPlan, Message
+from solver.planning.alignment_plan import alignment_of
 from solver.planning.build_plan import layout_plan, memory_gib
 from solver.planning.card_notes import card_notes
 from solver.planning.layout_notes import layout_notes
@@ -107,6 +108,8 @@ class Estimate:
     efficiency: float
     """Share of the predicted speed that the step is timed at."""
     notes: tuple[Message, ...]
+    alignment: dict[str, Any] | None = None
+    """What DPO, PPO or GRPO adds, as in a plan."""
 
     def as_dict(self) -> dict[str, Any]:
         """The estimate for ``--json``."""
@@ -132,7 +135,7 @@ def estimate(scenario: Scenario, catalog: Catalog, pins: EstimatePins) -> Estima
     setting = _with_pins(setting, pins)
     variants = [
         _of_variant(replace(setting, job=job, others=()), server, nodes, pins)
-        for job in _runnable(setting, server)
+        for job in _runnable(setting, server, nodes)
     ]
     return min(variants, key=_rank)
 
@@ -147,10 +150,17 @@ def _of_variant(
     return _answer(setting, hardware, lattice, row, server)
 
 
-def _runnable(setting: Setting, server: Server) -> tuple[TrainingJob, ...]:
-    """The ways to train that the GPU computes in; the first where there are none."""
+def _runnable(setting: Setting, server: Server, nodes: int) -> tuple[TrainingJob, ...]:
+    """The ways to train that the GPU computes in; the first where there are none.
+
+    Left out is where no node would be left to train.
+    """
     gpu = setting.catalog.gpu(server.gpu)
-    found = [j for j in setting.jobs if precision_supported(gpu, j.precision)]
+    found = [
+        job
+        for job in setting.jobs
+        if precision_supported(gpu, job.precision) and job.rollout_nodes < nodes
+    ]
     return tuple(found) or setting.jobs[:1]
 
 
@@ -424,6 +434,7 @@ def _answer(
     used = float(mfu(setting.shape, job, hardware, one, seconds.total)[0])
     tokens = int(one.global_batch[0]) * job.sequence_length
     training_s = float(_times(setting, hardware, lattice, np.array([row]))[1][0])
+    steps = int(lattice.steps[row])
     made = PredictedSteps(setting, job, gpu, hardware, int(one.gpus[0]), training_s)
     return Estimate(
         gpu=gpu.id,
@@ -447,6 +458,7 @@ def _answer(
             *_notes(setting, server, len(lattice), one, made),
             *card_notes(setting.catalog, gpu, server, hardware),
         ),
+        alignment=alignment_of(setting, job, hardware, one, seconds, steps),
     )
 
 

@@ -396,8 +396,11 @@ def _least_of_nodes(setting: Setting, name: str) -> dict[str, float]:
     space = setting.space
     needs = [
         float(getattr(lattice, name)[within].min())
-        for (kind, _), lattice in space.lattices.items()
-        if (within := lattice.layouts.nodes <= space.kinds[kind].max_nodes).any()
+        for (kind, job), lattice in space.lattices.items()
+        if (
+            within := lattice.layouts.nodes + job.rollout_nodes
+            <= space.kinds[kind].max_nodes
+        ).any()
     ]
     return {
         "need": min(needs) / GB,

@@ -157,7 +157,7 @@ HALVED: Mapping[str, Callable[[Opening, Solve], Opening]] = {
 
 def _gpus(opening: Opening, setting: Setting, table: CandidateTable) -> Keys:
     """Parts that are broken, and how far the number of GPUs is from the range."""
-    gpus, wanted = table.layouts.gpus.astype(float), opening.asked.constraints.gpus
+    gpus, wanted = table.busy_gpus.astype(float), opening.asked.constraints.gpus
     sizes = [o.server.gpus_per_node for o in setting.options]
     allowed = np.array(
         [opening.asked.constraints.gpus_per_node.allows(n) for n in sizes]
@@ -170,7 +170,7 @@ def _gpus(opening: Opening, setting: Setting, table: CandidateTable) -> Keys:
 
 def _within_gpus(scenario: Scenario, known: Opening) -> Scenario | None:
     """As many GPUs as the opening has, or nearer to what was asked."""
-    gpus, asked = int(known.table.layouts.gpus[known.row]), known.asked.constraints.gpus
+    gpus, asked = int(known.table.busy_gpus[known.row]), known.asked.constraints.gpus
     if asked.allows(gpus):
         return None
     near = Range(

@@ -70,7 +70,7 @@ def nearest_memory_miss(setting: Setting) -> MemoryMiss | None:
         bounds = lattice.group_memory_bytes
         if best is not None and (bounds / group.capacity_bytes >= best[0]).all():
             continue
-        limits = setting.space.limits(group.node_kind)
+        limits = setting.space.limits(group.node_kind, group.job)
         found = _leanest(setting, limits, group, lattice.groups, bounds)
         if found is None:
             continue
@@ -99,7 +99,7 @@ def _leanest(
     model = (setting.shape, group.job, setting.framework)
     fused = bool(group.hardware.fused_attention)
     order = np.argsort(bounds, kind="stable")
-    order = order[groups.nodes[order] <= group.max_nodes]
+    order = order[groups.nodes[order] + group.job.rollout_nodes <= group.max_nodes]
     best: tuple[Layouts, float] | None = None
     start, count = 0, 1
     while start < len(order):
@@ -206,7 +206,8 @@ def _changes(setting: Setting) -> Iterator[tuple[str, str, str, Setting]]:
             job = replace(setting.job, method=method, lora_rank=work.lora_rank or 16)
             other = replace(setting, job=job, others=(), framework=adapters)
             yield "method", work.method, method, other
-    if work.sequence_length > 1024:
+    generates = setting.job.alignment is not None and setting.job.alignment.generates
+    if work.sequence_length > 1024 and not generates:
         shorter = work.sequence_length // 2
         job = replace(setting.job, sequence_length=shorter)
         yield (

@@ -111,12 +111,14 @@ def _ranked(values: FloatArray) -> FloatArray:
 def canonical_order(setting: Setting, table: CandidateTable) -> IntArray:
     """Rank of each candidate by what it decides, a permutation, (n,).
 
-    Fewer nodes first, fewer spares, then offers and tiers by id, then the layout's
-    degrees; the order of files and rows of the catalog plays no part.
+    Fewer nodes first, of those that train and that generate, fewer spares, then offers
+    and tiers by id, then the layout's degrees; the order of files and rows of the
+    catalog plays no part.
     """
     layouts = table.layouts
     keys: list[IntArray] = [
         layouts.nodes,
+        table.rollout_nodes,
         table.spares,
         table.option,
         table.tier,
@@ -144,7 +146,7 @@ def job_table(setting: Setting, table: CandidateTable, scale: Scale) -> JobTable
     rented = table.rented_nodes
     quantities = {n: np.asarray(getattr(layouts, n)) for n in LAYOUT_QUANTITIES}
     quantities |= {
-        "gpus": layouts.gpus,
+        "gpus": table.busy_gpus,
         "spares": table.spares,
         "step_time": scale_up(table.step_time_s, STEP_UNIT_S),
         "duration": scale_up(table.duration_s, scale.seconds),

@@ -77,6 +77,11 @@ class PredictedSteps:
         return []
 
     def _launches(self) -> list[Message]:
+        how = self.job.alignment
+        if how is not None and how.generates:
+            percent, times = round(100 * how.loop_rate), round(self.late_factor, 2)
+            values = {"method": how.kind, "percent": percent, "times": times}
+            return [Message.of("warning.alignment.loop", **values)]
         if self.mfu >= LAUNCH_BOUND_MFU:
             return []
         percent, times = round(100 * self.mfu), round(self.late_factor, 2)

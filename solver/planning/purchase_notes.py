@@ -64,7 +64,9 @@ def _lost(setting: Setting, option: Option, one: CandidateTable) -> list[Message
     if share < LOSSY_SHARE:
         return []
     arrays, layouts = setting.arrays.take(one.option), one.layouts
-    rate = layouts.gpus * arrays.gpu_rate + layouts.nodes * arrays.node_rate
+    nodes = layouts.nodes + one.rollout_nodes
+    gpus = nodes * layouts.gpus_per_node
+    rate = gpus * arrays.gpu_rate + nodes * arrays.node_rate
     late_s, _ = at_quantile(setting, one, P90_Z)
     spot = option.offer.purchase == "spot"
     return [

@@ -239,7 +239,7 @@ def _gpus_now(user: Constraints) -> dict[str, Any]:
 
 
 def _gpus(opening: Opening, user: Constraints) -> Described:
-    needed = int(opening.table.layouts.gpus[opening.row])
+    needed = int(opening.table.busy_gpus[opening.row])
     size = opening.option.server.gpus_per_node
     per_node = range_text(user.gpus_per_node)
     each = sentence("range.per-node", limit=per_node) if per_node else None

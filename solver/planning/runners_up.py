@@ -96,7 +96,8 @@ def _gains(setting: Setting, table: CandidateTable, best: int) -> BoolArray:
 
 def _other_size(setting: Setting, table: CandidateTable, best: int) -> BoolArray:
     """The same offer in another size that gains what the objective gives up, (n,)."""
-    other = table.layouts.nodes != table.layouts.nodes[best]
+    busy = table.layouts.nodes + table.rollout_nodes
+    other = busy != busy[best]
     same = table.option == table.option[best]
     return np.asarray(same & other & _gains(setting, table, best))
 
@@ -106,6 +107,7 @@ def _other_spares(setting: Setting, table: CandidateTable, best: int) -> BoolArr
     other = table.spares != table.spares[best]
     same = table.option == table.option[best]
     same &= table.layouts.nodes == table.layouts.nodes[best]
+    same &= table.rollout_nodes == table.rollout_nodes[best]
     return np.asarray(same & other & _gains(setting, table, best))
 
 

@@ -82,7 +82,7 @@ def _measures(measured: Measured) -> dict[str, float | None]:
         "duration_days": plan.duration_days,
         "gpus": float(plan.gpus),
         "memory_headroom": plan.memory_headroom,
-        "stock_left_nodes": float(plan.stock_nodes - plan.nodes - plan.spare_nodes),
+        "stock_left_nodes": float(plan.stock_nodes - plan.rented_nodes),
         "interruptions_per_month": measured.interruptions_per_month,
         "carbon_t": plan.carbon_t,
     }

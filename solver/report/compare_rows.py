@@ -121,7 +121,7 @@ def _known(row: ComparedRow) -> Plan:
 def _stock(plan: Plan) -> str:
     """Return how much of the stock a plan takes, and whether that is known."""
     known = "value.stock_used.known" if plan.stock_known else "value.stock_used.assumed"
-    rented = plan.nodes + plan.spare_nodes
+    rented = plan.rented_nodes
     return sentence(known, nodes=rented, stock=plan.stock_nodes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from solver.messages import sentence
+from solver.report.alignment_rows import alignment_section, rollout_row
 from solver.report.answer_rows import message_section
 from solver.report.figures import (
     Grid,
@@ -38,6 +39,7 @@ def estimate_page(estimate: Estimate) -> Page:
             estimate.efficiency,
         ),
     ]
+    parts += alignment_section(estimate.alignment)
     if estimate.notes:
         parts.append(message_section("section.notes", estimate.notes))
     fits = estimate.verdict != "impossible"
@@ -46,7 +48,12 @@ def estimate_page(estimate: Estimate) -> Page:
 
 def _headline(estimate: Estimate) -> str:
     """Return whether it fits and how long a step takes, in one sentence."""
-    what = servers_text(estimate.nodes, estimate.gpus // estimate.nodes, estimate.gpu)
+    what = servers_text(
+        estimate.nodes,
+        estimate.gpus // estimate.nodes,
+        estimate.gpu,
+        rollout_nodes=estimate.layout.rollout_nodes,
+    )
     verdict = sentence(
         f"headline.estimate.{estimate.verdict}",
         step=format_duration_s(estimate.step_time_s),
@@ -60,6 +67,7 @@ def _hardware(estimate: Estimate) -> Section:
     what = servers_text(estimate.nodes, estimate.gpus // estimate.nodes, estimate.gpu)
     rows = (
         Row(sentence("row.servers"), what, note=estimate.server),
+        *rollout_row(estimate.layout.rollout_nodes, estimate.gpus // estimate.nodes),
         Row(
             sentence("row.network"),
             estimate.network or sentence("value.network.none"),

@@ -249,20 +249,32 @@ def time_of_whole(days: float, whole_days: float) -> str:
 
 
 def servers_text(
-    nodes: int, gpus_per_node: int, gpu_id: str, spare_nodes: int = 0
+    nodes: int,
+    gpus_per_node: int,
+    gpu_id: str,
+    spare_nodes: int = 0,
+    rollout_nodes: int = 0,
 ) -> str:
     """Return what is rented in short: ``32 × 8 H100 SXM 80GB + 2 spare nodes``."""
     kind = "value.node" if nodes == 1 else "value.nodes"
     gpu = gpu_name(gpu_id)
     text = sentence(kind, nodes=nodes, per_node=gpus_per_node, gpu=gpu)
+    if rollout_nodes:
+        text = sentence("value.and-rollout", servers=text, nodes=rollout_nodes)
     if spare_nodes:
         text = sentence("value.and-spares", servers=text, spares=spare_nodes)
     return text
 
 
 def rented_text(plan: Plan) -> str:
-    """Return all that a plan rents in short, spare nodes included."""
-    return servers_text(plan.nodes, plan.gpus_per_node, plan.gpu, plan.spare_nodes)
+    """Return all that a plan rents in short, rollout and spare nodes included."""
+    return servers_text(
+        plan.nodes,
+        plan.gpus_per_node,
+        plan.gpu,
+        plan.spare_nodes,
+        plan.layout.rollout_nodes,
+    )
 
 
 def duration_text(days: float) -> str:

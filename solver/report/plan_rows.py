@@ -5,6 +5,7 @@ from __future__ import annotations
 from solver.catalog.terms import term_text
 from solver.messages import sentence
 from solver.plan import LayoutPlan, Plan
+from solver.report.alignment_rows import alignment_section, rollout_row
 from solver.report.figures import (
     Row,
     Section,
@@ -54,6 +55,7 @@ def plan_sections(plan: Plan) -> tuple[Section, ...]:
         layout_section(plan.layout, plan.framework),
         memory_section(plan.memory_gib),
         _step(plan),
+        *alignment_section(plan.alignment),
         _duration(plan),
         _cost(plan),
         *buying_section(plan),
@@ -80,6 +82,7 @@ def _hardware(plan: Plan) -> Section:
     rows = [
         Row(sentence("row.servers"), servers, note=plan.server),
         *_slice(plan),
+        *rollout_row(plan.layout.rollout_nodes, plan.gpus_per_node),
         *_spares(plan),
         *mix_rows(plan),
         Row(sentence("row.place"), _place(plan)),

@@ -12,8 +12,9 @@ from solver.catalog.schema import Architecture
 from solver.errors import InputError, shown, shown_path
 from solver.files import is_file, is_folder
 from solver.scenario import lookup
+from solver.scenario.model_schema import ModelSpec
 from solver.scenario.reading import Reading
-from solver.scenario.schema import ModelSpec, ScenarioFile
+from solver.scenario.schema import ScenarioFile
 from solver.yaml_source import DataPath
 
 MODEL: DataPath = ("model",)
@@ -35,11 +36,21 @@ def resolve_model(
     """
     if reading.is_broken(MODEL) and file.model == "?":
         return None
-    if isinstance(file.model, ModelSpec):
-        return from_sizes(file.model, reading)
-    if is_config_path(file.model):
-        return _from_config(file.model, base, reading)
-    return lookup.architecture(reading, file.model, MODEL)
+    return named_model(file.model, MODEL, base, reading)
+
+
+def named_model(
+    written: str | ModelSpec,
+    path: DataPath,
+    base: Traversable | Path | None,
+    reading: Reading,
+) -> Architecture | None:
+    """Return the architecture that is written at ``path``, as for `resolve_model`."""
+    if isinstance(written, ModelSpec):
+        return from_sizes(written, reading, path)
+    if is_config_path(written):
+        return _from_config(written, path, base, reading)
+    return lookup.architecture(reading, written, path)
 
 
 def is_config_path(written: str) -> bool:
@@ -50,7 +61,10 @@ def is_config_path(written: str) -> bool:
 
 
 def _from_config(
-    written: str, base: Traversable | Path | None, reading: Reading
+    written: str,
+    path: DataPath,
+    base: Traversable | Path | None,
+    reading: Reading,
 ) -> Architecture | None:
     """Return the architecture of a Hugging Face config.json."""
     from solver.scenario.huggingface import read_config  # only where it is needed
@@ -59,7 +73,7 @@ def _from_config(
     if is_folder(file):
         file = file / "config.json"
     if not is_file(file):
-        reading.fault("file-not-found", f"no such file: {shown_path(file)}", MODEL)
+        reading.fault("file-not-found", f"no such file: {shown_path(file)}", path)
         return None
     try:
         return read_config(file, str(written))
@@ -68,14 +82,16 @@ def _from_config(
         return None
 
 
-def from_sizes(spec: ModelSpec, reading: Reading) -> Architecture | None:
-    """Return the architecture of a model given by its sizes."""
+def from_sizes(
+    spec: ModelSpec, reading: Reading, path: DataPath = MODEL
+) -> Architecture | None:
+    """Return the architecture of a model given by its sizes at ``path``."""
     head_dim = spec.head_dim or spec.hidden // spec.heads or 1
     sizes = spec.model_dump(exclude={"kv_heads", "head_dim", "moe_ffn"})
     try:
         return Architecture(
             id="inline-model",
-            source=f"stated in {reading.source.where(MODEL)}",
+            source=f"stated in {reading.source.where(path)}",
             as_of=reading.today.isoformat(),
             kv_heads=spec.kv_heads or spec.heads,
             head_dim=head_dim,
@@ -87,5 +103,5 @@ def from_sizes(spec: ModelSpec, reading: Reading) -> Architecture | None:
             key = str(detail["loc"][0])
             bounds = bounds_of(Architecture, key)
             message = f"expected {bounds}, not {shown(detail['input'])}"
-            reading.fault("out-of-range", message, (*MODEL, key))
+            reading.fault("out-of-range", message, (*path, key))
         return None

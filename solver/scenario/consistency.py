@@ -10,14 +10,11 @@ from collections.abc import Iterator
 
 from solver.catalog.schema import Architecture
 from solver.catalog.transformer_rules import size_faults
+from solver.scenario.model_schema import ModelSpec
 from solver.scenario.range_schema import RangeSpec
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import Workload
-from solver.scenario.schema import (
-    ModelSpec,
-    ObjectiveSpec,
-    ScenarioFile,
-)
+from solver.scenario.schema import ObjectiveSpec, ScenarioFile
 from solver.yaml_source import DataPath
 
 
@@ -41,11 +38,13 @@ def check_all(
     check_empty_objective(file, reading)
 
 
-def check_sizes(model: ModelSpec, reading: Reading) -> None:
-    """Log sizes of a model that do not go together."""
+def check_sizes(
+    model: ModelSpec, reading: Reading, path: DataPath = ("model",)
+) -> None:
+    """Log sizes of a model, written at ``path``, that do not go together."""
     for fault in size_faults(model.model_dump()):
-        path = ("model", fault.field)
-        reading.fault(fault.code, fault.message, path, key=fault.key)
+        place = (*path, fault.field)
+        reading.fault(fault.code, fault.message, place, key=fault.key)
 
 
 def check_too_few_tokens(workload: Workload, reading: Reading) -> None:
@@ -76,13 +75,14 @@ def check_lora(
     if spec is None:
         return
     if workload.method == "full":
-        message = "the method full trains no adapters: leave lora out, or say lora"
+        how = "the method full" if workload.kind == "train" else "train: full"
+        message = f"{how} trains no adapters: leave lora out, or say lora"
         reading.fault(
             "contradiction",
             message,
             path,
             key=True,
-            depends_on=[("workload", "method")],
+            depends_on=[("workload", "method"), ("workload", "train")],
         )
     if workload.method == "qlora" and spec.base == "bf16":
         message = (

@@ -136,7 +136,7 @@ def _resolve(
         return resolve_phases(reading, lambda phase: _resolve(phase, base, stem))
     architecture = resolve_model(file, base, reading)
     reading.supply = resolve_offers(file, reading)
-    workload = resolve_workload(file, architecture, reading)
+    workload = resolve_workload(file, architecture, reading, base)
     data = resolve_data(file, workload, reading)
     constraints = resolve_constraints(file, reading.supply, reading)
     prices = resolve_prices(file, reading)

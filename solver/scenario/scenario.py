@@ -24,6 +24,30 @@ class Ramp(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class AlignmentWork:
+    """The models and the work of one step of DPO, PPO or GRPO."""
+
+    kind: Literal["dpo", "ppo", "grpo"]
+    prompt_tokens: int
+    response_tokens: int
+    longest_response: int
+    group: int
+    update_epochs: int
+    reference: Literal["own", "shared", "none"]
+    reward: Architecture | None
+    """None: a rule or verifier."""
+    critic: Architecture | None
+    rollout_nodes: tuple[int, ...]
+    """Numbers of nodes that only generate, any of these; 0: placed together."""
+    one_step_behind: bool = False
+
+    @property
+    def sequences(self) -> int:
+        """Sequences of a sample: two of a pair, the group of a prompt."""
+        return 2 if self.kind == "dpo" else self.group
+
+
+@dataclass(frozen=True, slots=True)
 class Workload:
     """What is trained and how."""
 
@@ -52,6 +76,9 @@ class Workload:
     batch_ramp: Ramp | None = None
     offloads: tuple[tuple[str, str], ...] = (("none", "host"),)
     """What may leave the GPU and where to, any of these."""
+    kind: Literal["train", "sft", "dpo", "ppo", "grpo"] = "train"
+    """What the training is for; ``method`` is which weights train."""
+    alignment: AlignmentWork | None = None
 
     @property
     def precision(self) -> str:

@@ -20,6 +20,7 @@ from solver.catalog.schema import (
     PurchaseKind,
     StorageKind,
 )
+from solver.scenario.alignment_schema import AlignmentSpec
 from solver.scenario.data_schema import (
     BatchRampSpec,
     DataFileSpec,
@@ -27,6 +28,7 @@ from solver.scenario.data_schema import (
     TokensWritten,
 )
 from solver.scenario.failures_schema import FailuresSpec
+from solver.scenario.model_schema import ModelSpec
 from solver.scenario.quantities import (
     Bandwidth,
     BatchSequences,
@@ -54,7 +56,6 @@ from solver.scenario.quantities import (
     Usd,
     Weight,
     When,
-    Whole,
     Workers,
 )
 from solver.scenario.range_schema import Degrees, Stages
@@ -63,7 +64,8 @@ from solver.scenario.spec import AnyOf, Form, Names, Spec, Spelled
 from solver.scenario.supply_schema import OfferSpec, PriceSpec, QuotaSpec
 from solver.units import DAY
 
-Method = Literal["full", "lora", "qlora"]
+Method = Literal["full", "lora", "qlora", "sft", "dpo", "ppo", "grpo"]
+Train = Literal["full", "lora", "qlora"]
 Start = Literal["scratch", "checkpoint"]
 Precision = Literal["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32"]
 Recompute = Literal["none", "selective", "full"]
@@ -79,70 +81,6 @@ Offload = Literal[
 LoraTarget = Literal["q", "k", "v", "o", "gate", "up", "down"]
 Loss = Literal["whole", "chunked"]
 Base = Literal["bf16", "int8", "nf4", "nf4_plain"]
-
-
-class ModelSpec(Spec):
-    """A decoder-only transformer, given by its sizes."""
-
-    name: Text = "inline model"
-    """What to call it."""
-    layers: PositiveWhole
-    """Transformer layers."""
-    hidden: PositiveWhole
-    """Width of the residual stream."""
-    ffn: PositiveWhole
-    """Width of the feed-forward layer (of the dense one in a mixture of experts)."""
-    heads: PositiveWhole
-    """Attention heads (of queries)."""
-    kv_heads: PositiveWhole | None = None
-    """Heads of keys and values. Default: `heads`."""
-    head_dim: PositiveWhole | None = None
-    """Size of a head. Default: hidden / heads."""
-    vocab: PositiveWhole
-    """Rows of the embedding."""
-    max_seq: PositiveWhole | None = None
-    """Longest sequence that the positions allow, tokens."""
-    gated: bool = True
-    """Whether the feed-forward layer is gated (SwiGLU: three matrices, not two)."""
-    tied_embeddings: bool = False
-    """Whether embedding and output head share their weights."""
-    linear_bias: bool = False
-    """Whether linear layers have biases."""
-    qkv_bias: bool = False
-    """Whether the query, key and value projections have biases, and no others."""
-    layer_norm: bool = False
-    """LayerNorm (weight and bias) instead of RMSNorm (weight)."""
-    learned_positions: Whole = 0
-    """Rows of a learned position embedding."""
-    sliding_window: Whole = 0
-    """Tokens that attention looks back; 0: all."""
-    full_attention_every: Whole = 0
-    """Every how many layers one looks back at everything all the same, as 6 in Gemma 3;
-    0: none."""
-    dropout: bool = False
-    """Whether training applies dropout."""
-    n_experts: Whole = 0
-    """Routed experts of a mixture-of-experts layer; 0: dense."""
-    experts_topk: Whole = 0
-    """Routed experts that each token visits."""
-    shared_experts: Whole = 0
-    """Experts that every token visits."""
-    moe_ffn: Whole = 0
-    """Width of one expert. Default: `ffn`."""
-    first_dense_layers: Whole = 0
-    """Leading layers without experts."""
-    moe_layer_freq: PositiveWhole = 1
-    """Every how many layers there are experts."""
-    q_lora_rank: Whole = 0
-    """Rank of the compressed queries of latent attention (MLA)."""
-    kv_lora_rank: Whole = 0
-    """Rank of the compressed keys and values of latent attention (MLA)."""
-    qk_nope_dim: Whole = 0
-    """Size of a query head without rotary positions (MLA)."""
-    qk_rope_dim: Whole = 0
-    """Size of a query head's rotary part (MLA)."""
-    v_head_dim: Whole = 0
-    """Size of a value head (MLA)."""
 
 
 class BatchSpec(Spec):
@@ -177,8 +115,13 @@ class WorkloadSpec(Spec):
     """What is trained, on how much, and how."""
 
     method: Annotated[Method, Spelled] = "full"
-    """full (all weights), lora (adapters) or qlora (adapters on a quantised
-    base: 4 bits unless `lora.base` says int8)."""
+    """full (all weights), lora (adapters) or qlora (adapters on a quantised base: 4
+    bits unless `lora.base` says int8); or a method of alignment: sft, dpo, ppo or grpo
+    (docs/alignment.md)."""
+    train: Annotated[Train, Spelled] | None = None
+    """What sft, dpo, ppo and grpo train: full, lora or qlora. Default: full."""
+    alignment: AlignmentSpec | None = None
+    """The models and the work of dpo, ppo and grpo."""
     start: Annotated[Start, Spelled] | None = None
     """scratch, or checkpoint for fine-tuning. Default: scratch for full, else
     checkpoint."""

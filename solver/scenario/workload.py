@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
 from solver.catalog.schema import Architecture
 from solver.scenario import lookup
+from solver.scenario.alignment import (
+    aligned_batch,
+    aligned_tokens,
+    check_groups,
+    check_start,
+    kind_of,
+    resolve_alignment,
+    train_of,
+)
 from solver.scenario.batch import resolve_batch
 from solver.scenario.datasets import resolve_tokens, useful_share
 from solver.scenario.offloads import resolve_offloads
@@ -12,7 +24,7 @@ from solver.scenario.quantities import DATA_BYTES
 from solver.scenario.ramp import resolve_ramp
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import DataSpec, Workload
-from solver.scenario.schema import Method, ScenarioFile, WorkloadSpec
+from solver.scenario.schema import ScenarioFile, Train, WorkloadSpec
 from solver.yaml_source import DataPath
 
 WORKLOAD: DataPath = ("workload",)
@@ -29,7 +41,10 @@ ADAPTER_FRAMEWORK = "hf-trainer"
 
 
 def resolve_workload(
-    file: ScenarioFile, architecture: Architecture | None, reading: Reading
+    file: ScenarioFile,
+    architecture: Architecture | None,
+    reading: Reading,
+    base: Traversable | Path | None = None,
 ) -> Workload:
     """Return the workload in canonical units, its names resolved.
 
@@ -41,23 +56,35 @@ def resolve_workload(
         What is trained; None if the scenario's model is wrong.
     reading
         Takes faults and notices.
+    base
+        Folder that a path to another model is relative to.
     """
-    spec = file.workload
+    spec, method = file.workload, train_of(file, reading)
     start = spec.start or ("scratch" if spec.method == "full" else "checkpoint")
-    length = _sequence_length(spec, architecture, reading)
-    tokens = resolve_tokens(file, length, architecture, reading)
+    aligned = resolve_alignment(file, architecture, base, reading)
+    written = spec.global_batch_size
+    if aligned is None:
+        length = _sequence_length(spec, architecture, reading)
+        tokens = resolve_tokens(file, length, architecture, reading)
+    else:
+        length = aligned.sequence_length
+        tokens = aligned_tokens(file, aligned, reading)
+        written = aligned_batch(file, aligned, tokens, reading)
     batch = resolve_batch(
-        spec.global_batch_size,
+        written,
         length,
         tokens,
         from_scratch=start == "scratch",
         reading=reading,
     )
     ramp = resolve_ramp(spec.batch_ramp, batch, length, tokens, reading)
-    framework = _framework(spec, start, reading)
+    check_start(file, reading)
+    if aligned is not None and not isinstance(written, int):
+        check_groups(aligned.work, batch.min, batch.max, reading)
+    framework = _framework(spec, method, start, reading)
     optimizers = _optimizers(spec, framework, reading)
     return Workload(
-        method=_method(spec, reading),
+        method=_quantised(method, spec, reading),
         start=start,
         tokens=STAND_IN_TOKENS if tokens is None else float(tokens),
         sequence_length=length,
@@ -75,6 +102,8 @@ def resolve_workload(
         efficiency=spec.efficiency,
         packing=spec.packing or "packed",
         batch_ramp=ramp,
+        kind=kind_of(file),
+        alignment=aligned.work if aligned else None,
     )
 
 
@@ -117,11 +146,11 @@ def _quantised_base(spec: WorkloadSpec) -> str:
     return base if base not in (None, "bf16") else ""
 
 
-def _method(spec: WorkloadSpec, reading: Reading) -> Method:
+def _quantised(method: Train, spec: WorkloadSpec, reading: Reading) -> Train:
     """Return how weights train; adapters on a quantised base are qlora."""
     base = _quantised_base(spec)
-    if spec.method != "lora" or not base:
-        return spec.method
+    if method != "lora" or not base:
+        return method
     if not reading.is_broken((*WORKLOAD, "lora", "base")):
         reading.notice("notice.lora.quantised", base=base)
     return "qlora"
@@ -146,10 +175,12 @@ def _sequence_length(
     return spec.sequence_length
 
 
-def _framework(spec: WorkloadSpec, start: str, reading: Reading) -> str | None:
+def _framework(
+    spec: WorkloadSpec, method: str, start: str, reading: Reading
+) -> str | None:
     """Return the id of the framework; None after logging that it is unknown."""
     if spec.framework is None:
-        return DEFAULT_FRAMEWORK.get((spec.method, start), ADAPTER_FRAMEWORK)
+        return DEFAULT_FRAMEWORK.get((method, start), ADAPTER_FRAMEWORK)
     return lookup.framework(reading, spec.framework, (*WORKLOAD, "framework"))
 
 

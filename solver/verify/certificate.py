@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from solver.physics_inputs import numerics_of
 from solver.units import DAY, GB, GIB
+from solver.verify.alignment_checks import check_alignment
 from solver.verify.energy_checks import check_carbon, check_energy
 from solver.verify.evidence import Evidence, gather
 from solver.verify.failure_checks import FAILURE_PARTS, check_goodput
@@ -92,6 +93,7 @@ def check_memory(evidence: Evidence, known: Figures) -> Iterator[Violation]:
     if not close(size, evidence.plan.checkpoint_gb):
         message = "checkpoint_gb does not follow"
         yield Violation("memory", message, size, evidence.plan.checkpoint_gb)
+    yield from check_alignment(evidence, known)
 
 
 def check_layout(evidence: Evidence, _: Figures) -> Iterator[Violation]:
@@ -182,7 +184,8 @@ def check_gpus(evidence: Evidence, _: Figures) -> Iterator[Violation]:
     size, user = evidence.server.gpus_per_node, evidence.scenario.constraints
     wanted = {"gpus_per_node": size, "gpus": evidence.plan.nodes * size}
     yield from facts("gpus", wanted, evidence.plan)
-    yield from _within("gpus", "gpus", user.gpus, evidence.plan.nodes * size)
+    busy = (evidence.plan.nodes + evidence.job.rollout_nodes) * size
+    yield from _within("gpus", "gpus", user.gpus, busy)
     yield from _within("gpus", "gpus_per_node", user.gpus_per_node, size)
     yield from check_slice(evidence)
 

@@ -318,7 +318,7 @@ def _check_leases(
 
 def _place(plan: Plan) -> tuple[str, str | None, int, str | None]:
     """Offer, day, nodes with spares, and storage: what phases of a lease share."""
-    return plan.offer, plan.start, plan.nodes + plan.spare_nodes, plan.storage
+    return plan.offer, plan.start, plan.rented_nodes, plan.storage
 
 
 def _numbers(holder: object, wanted: Mapping[str, float]) -> dict[str, float]:

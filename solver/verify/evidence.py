@@ -175,6 +175,8 @@ def parts_of_mix(plan: Plan, supply: Catalog) -> tuple[Part, ...] | list[Violati
     """All nodes by offer, with spares; violations where a mix is none."""
     spares: Any = plan.spare_nodes
     rented = plan.nodes + (spares if type(spares) is int and spares > 0 else 0)
+    beside: Any = plan.layout.rollout_nodes
+    rented += beside if type(beside) is int and beside > 0 else 0
     if plan.mix is None:
         offer = supply.offers[plan.offer]
         return (Part(offer, supply.servers[offer.server], rented),)

@@ -241,8 +241,13 @@ class Figures:
 
     @cached_property
     def rented_nodes(self) -> int:
-        """Nodes that are rented: those that train, and spares."""
-        return self.evidence.plan.nodes + self.spares
+        """Nodes that are rented: those that train or generate, and spares."""
+        return self.busy_nodes + self.spares
+
+    @cached_property
+    def busy_nodes(self) -> int:
+        """Nodes whose failure stops the run: those that train, and that generate."""
+        return self.evidence.plan.nodes + self.evidence.job.rollout_nodes
 
     @cached_property
     def wait(self) -> Wait:
@@ -266,13 +271,13 @@ class Figures:
     def failures_per_s(self) -> float:
         """Failures of GPUs and interruptions of spot nodes, a second."""
         evidence = self.evidence
-        rates, plan = evidence.catalog.failure_rates, evidence.plan
+        rates = evidence.catalog.failure_rates
         gpu = rates.get(evidence.gpu.generation) or rates["default"]
         mtbf_s = evidence.scenario.failures.gpu_mtbf_s
         per_gpu = (gpu.per_gpu_hour or 0.0) if mtbf_s is None else HOUR / mtbf_s
-        per_hour = plan.gpus * per_gpu
+        per_hour = self.busy_nodes * evidence.server.gpus_per_node * per_gpu
         spot = interruptions_per_node_hour(evidence.catalog, evidence.offer)
-        per_hour += plan.nodes * spot
+        per_hour += self.busy_nodes * spot
         return per_hour / HOUR
 
     @cached_property

@@ -34,6 +34,14 @@ OCI = {"constraints": {"providers": ["oci"]}}
 
 IN_FOUR = {"constraints": {"parallelism": {"pp": 4}}}
 
+GRPO: dict[str, Any] = {
+    "method": "grpo",
+    "tokens": None,
+    "samples": 20_000,
+    "sequence_length": 512,
+    "alignment": {"placement": "together"},
+}
+
 LONG = {"workload": {"tokens": "500B"}}
 
 TINY_SPOT: dict[str, Any] = {
@@ -129,6 +137,11 @@ CASES: list[tuple[str, Keys, Keys]] = [
         "low-mfu",
         own({**UNKNOWN, "max_nodes": 64}, objective="time"),
         own(QUIET),
+    ),
+    (
+        "alignment.loop",
+        own(QUIET, workload=GRPO),
+        own(QUIET, workload={**GRPO, "method": "dpo", "alignment": {}}),
     ),
     (
         "pcie-assumed",

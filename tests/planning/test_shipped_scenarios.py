@@ -27,6 +27,10 @@ from tests.planning.jobs import catalog
 DAY_0 = date(2026, 12, 1)
 
 SOLVED: dict[str, tuple[set[str], float]] = {
+    "dpo-8b": ({"H100"}, 61.1),
+    "grpo-8b-rollouts": ({"H100"}, 1_321),
+    "ppo-rlhf-34b": ({"H200"}, 225),
+    "sft-8b": ({"H100"}, 83.2),
     "eu-data-residency": ({"H100", "H200", "B200"}, 84_514),
     "full-7b-l40s": ({"L40S"}, 54.3),
     "gpt3-175b-a100-34-days": ({"A100"}, 1_148_413),

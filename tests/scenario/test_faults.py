@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from solver.scenario.faults import located, spec_at
+from solver.scenario.model_schema import ModelSpec
 from solver.scenario.range_schema import RangeSpec
 from solver.scenario.schema import (
     GpusSpec,
     LoraSpec,
-    ModelSpec,
     ScenarioFile,
 )
 from solver.scenario.supply_schema import OfferSpec, OwnNetworkSpec

@@ -130,8 +130,8 @@ class CandidateTable:
     @property
     def busy_gpus(self) -> IntArray:
         """GPUs that train or generate, (n,)."""
-        nodes = self.layouts.nodes + self.rollout_nodes
-        return np.asarray(nodes * self.layouts.gpus_per_node)
+        beside = self.rollout_nodes * self.layouts.gpus_per_node
+        return np.asarray(self.layouts.gpus + beside)
 
     def take(self, rows: Any) -> CandidateTable:
         """The candidates at ``rows``."""
@@ -374,8 +374,7 @@ def _figures(setting: Setting, group_index: int, run: _Run) -> CandidateTable:
     moved = arrays.egress_usd + arrays.serving_usd
     cost = nodes.rent_usd + nodes.running_usd + store + moved
     late = late_s(active, goodput.variance_s2, rows.sigma, setting.z)
-    rented = rows.layouts.nodes + rollout + run.spares
-    kwh = rented * arrays.site_kw / HOUR
+    kwh = (rows.layouts.nodes + extra) * arrays.site_kw / HOUR
     energy, most_energy = kwh * (fixed + active), kwh * (fixed + late)
     return CandidateTable(
         option=run.option,

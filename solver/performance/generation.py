@@ -103,8 +103,12 @@ def weight_bytes(shape: TransformerShape, gpus: Any) -> FloatArray:
 
 
 def cached_tokens(shape: TransformerShape, tokens: float) -> float:
-    """Tokens of a sequence whose keys and values are kept: a window's at most."""
-    return min(tokens, float(shape.sliding_window or tokens))
+    """Tokens of a sequence whose keys and values are kept, a mean over the layers.
+
+    Layers with a sliding window keep its tokens at most.
+    """
+    seen = min(tokens, float(shape.sliding_window or tokens))
+    return tokens + shape.windowed_share * (seen - tokens)
 
 
 def touched_parameters(count: ParameterCount, sequences: Any) -> FloatArray:

@@ -134,6 +134,15 @@ def test_a_window_bounds_the_cache() -> None:
     )
 
 
+def test_layers_without_the_window_keep_everything() -> None:
+    """Tests a model in which every fourth of 32 layers looks back at all tokens."""
+    mixed = replace(LLAMA3_8B, sliding_window=512, full_attention_every=4)
+    long = Lengths(4096, 4096, 4096)
+    size = sequence_bytes(mixed, engine(), long, replica())[0]
+    each = cache_bytes_per_token(LLAMA3_8B, ONE)[0]
+    assert size == pytest.approx(each * (8192 / 4 + 512 * 3 / 4))
+
+
 def test_a_group_shares_its_prompt() -> None:
     """Tests the memory of a sequence in a group, and the prefill of groups."""
     alone, grouped = Lengths(800, 200, 200), Lengths(800, 200, 200, group=8)

@@ -90,7 +90,8 @@ def _gpu_hours(plan: Plan) -> Parts:
     copies = {k: plan.duration_parts_days.get(k, 0.0) for k in COPIES}
     if plan.goodput:
         held = plan.duration_parts_days["training"] / plan.goodput
-        if held - sum(paid.values()) > sum(copies.values()) / 2:
+        copied = sum(copies.values())
+        if copied > 0 and held - sum(paid.values()) > copied / 2:  # not float noise
             paid |= copies
     busy = plan.nodes + plan.layout.rollout_nodes
     gpus = busy * plan.gpus_per_node

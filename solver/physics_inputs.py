@@ -7,6 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from solver.optimizer_states import optimizer_from
+from solver.performance.adapters import base_of
 from solver.performance.alignment_inputs import Alignment, GenerationEngine, Lengths
 from solver.performance.inputs import (
     BatchRamp,
@@ -159,6 +160,7 @@ def numerics_of(job: TrainingJob) -> dict[str, Any]:
         "offload": str(job.offload),
         "loss": job.loss,
         "rollout_nodes": job.rollout_nodes,
+        "base": base_of(job) if job.method != "full" else "none",
     }
 
 

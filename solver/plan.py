@@ -42,6 +42,8 @@ class LayoutPlan:
     loss: str = "whole"
     rollout_nodes: int = 0
     """Nodes that only generate, rented beside those that train (PPO, GRPO)."""
+    base: str = "none"
+    """How the frozen base beside adapters is kept; none: all weights train."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ ADAPTERS = {
         "Adapters on a base in {base} are what gpuplan calls qlora: the plan counts a "
         "quantised base."
     ),
+    "value.base": "base in {base}",
     "value.loss": "{loss} loss",
     "lever.loss": "loss",
     "why.memory.sequence": (

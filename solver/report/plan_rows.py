@@ -157,6 +157,8 @@ def layout_section(layout: LayoutPlan, framework: str) -> Section:
     )
     if layout.offload != "none":
         numerics += ", " + sentence("value.offload", offload=layout.offload)
+    if layout.base not in ("none", "bf16"):
+        numerics += ", " + sentence("value.base", base=layout.base)
     if layout.loss != "whole":
         numerics += ", " + sentence("value.loss", loss=layout.loss)
     rows = (

@@ -98,6 +98,7 @@ LAYOUT: dict[str, Types] = {
     "optimizer": str,
     "offload": str,
     "loss": str,
+    "base": str,
 }
 MEMORY: dict[str, Types] = dict.fromkeys(
     (

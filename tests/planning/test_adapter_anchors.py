@@ -193,3 +193,15 @@ def test_the_longest_sequence_fits_and_a_longer_one_does_not() -> None:
     beyond = answered("llama-3-8b", FIFTY.replace("50000", f"{longest + 256}"), limits)
     assert at.plan is not None
     assert beyond.plan is None
+
+
+@pytest.mark.parametrize(
+    ("lora", "base"), [("{rank: 8}", "nf4"), ("{rank: 8, base: int8}", "int8")]
+)
+def test_a_plan_tells_the_base(lora: str, base: str) -> None:
+    """Tests that the layout names how the frozen weights are kept."""
+    work = SEVENTY.replace("{rank: 8}", lora)
+    plan = answered("llama-2-7b", work, "gpus: {types: [A40], max: 1}").plan
+    assert plan is not None
+    assert plan.layout.base == base
+    assert plan.memory_gib["weights"] < 8.5

@@ -32,6 +32,7 @@ from solver.performance.inputs import (
     TrainingJob,
 )
 from solver.performance.memory import peak_memory
+from solver.performance.step_time import step_time
 from solver.setting import HardwareClass, Setting
 from solver.units import GIB
 
@@ -87,6 +88,18 @@ def alignment_of(
     if how.generates:
         found |= _generation(setting, job, hardware, layouts, parts, steps)
     return found
+
+
+def as_if_held(
+    setting: Setting, hardware: Hardware, layouts: Layouts
+) -> tuple[Hardware, StepTime]:
+    """Cards without limit of memory, and the step of ``layouts`` on them.
+
+    For an estimate of what holds no response: it is timed all the same.
+    """
+    roomy = replace(hardware, memory_bytes=np.inf)
+    model = (setting.shape, setting.job, setting.framework, roomy)
+    return roomy, step_time(*model, layouts)
 
 
 def _share(parts: StepTime, seconds: Any) -> float:

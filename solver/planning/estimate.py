@@ -30,7 +30,7 @@ from solver.performance.inputs import (
 from solver.performance.parallelism import explain_divisibility
 from solver.performance.step_time import mfu, step_time
 from solver.plan import LayoutPlan, Message
-from solver.planning.alignment_plan import alignment_of
+from solver.planning.alignment_plan import alignment_of, as_if_held
 from solver.planning.build_plan import layout_plan, memory_gib
 from solver.planning.card_notes import card_notes
 from solver.planning.layout_notes import layout_notes
@@ -153,15 +153,21 @@ def _of_variant(
 def _runnable(setting: Setting, server: Server, nodes: int) -> tuple[TrainingJob, ...]:
     """The ways to train that the GPU computes in; the first where there are none.
 
-    Left out is where no node would be left to train.
+    Left out is where no node would be left to train, or new weights can't reach those
+    that generate.
     """
     gpu = setting.catalog.gpu(server.gpu)
     found = [
         job
         for job in setting.jobs
-        if precision_supported(gpu, job.precision) and job.rollout_nodes < nodes
+        if precision_supported(gpu, job.precision)
+        and job.rollout_nodes < nodes
+        and (server.network or not job.rollout_nodes)
     ]
-    return tuple(found) or setting.jobs[:1]
+    first = setting.jobs[0]
+    if not found and first.rollout_nodes and not server.network:
+        raise _fault("contradiction", "rollout nodes need a network", "server")
+    return tuple(found) or (first,)
 
 
 def _rank(estimate: Estimate) -> tuple[int, float]:
@@ -427,6 +433,9 @@ def _answer(
 ) -> Estimate:
     one = lattice.layouts.take(np.array([row]))
     seconds = step_time(setting.shape, setting.job, setting.framework, hardware, one)
+    holds = bool(np.isfinite(seconds.total[0]))
+    if not holds:
+        hardware, seconds = as_if_held(setting, hardware, one)
     step_s = float(seconds.total[0])
     gpu = setting.catalog.gpu(server.gpu)
     job = setting.job
@@ -445,7 +454,7 @@ def _answer(
         framework=setting.framework.name,
         layout=layout_plan(setting, job, one),
         memory_gib=memory,
-        verdict=_verdict(setting, memory),
+        verdict=_verdict(setting, memory) if holds else "impossible",
         step_time_s=step_s,
         step_time_parts_s={k: float(v[0]) for k, v in seconds.parts().items()},
         mfu=used,

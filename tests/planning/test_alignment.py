@@ -12,6 +12,7 @@ import yaml
 from solver.errors import InputError
 from solver.plan import Plan
 from solver.planning.estimate import Estimate, EstimatePins, estimate
+from solver.planning.phases import plan_phases
 from solver.planning.single_job import plan_job
 from solver.report.alignment_rows import alignment_section
 from solver.report.estimate_rows import estimate_page
@@ -352,6 +353,70 @@ def test_estimates_show_the_same() -> None:
     titles = [part.id for part in estimate_page(found).parts]
     assert "section.alignment" in titles
     assert found.as_dict()["alignment"]["kind"] == "grpo"
+
+
+@pytest.mark.parametrize("placement", ["together", "apart"])
+def test_an_estimate_of_what_holds_no_response(placement: str) -> None:
+    """Tests a policy whose copy fits no node: timed all the same, and impossible."""
+    work = {
+        "alignment": {
+            **METHODS["grpo"]["alignment"],
+            "placement": placement,
+            "reference": "none",
+            **({"generation": {"rollout_nodes": 1}} if placement == "apart" else {}),
+        }
+    }
+    large = scenario_of("grpo", model="llama-3.1-405b", workload=work)
+    found = estimate(large, catalog(), EstimatePins(nodes=2))
+    assert found.verdict == "impossible"
+    assert 0 < found.step_time_s < 1e7
+    assert alignment(found)["generation_share"] > 0
+
+
+def test_rollout_nodes_need_a_network() -> None:
+    """Tests an estimate of nodes that new weights can't reach."""
+    alone = {k: v for k, v in FOUR.items() if k != "network"}
+    generation = {"rollout_nodes": 1}
+    work = with_alignment("grpo", placement="apart", generation=generation)
+    scenario = scenario_of("grpo", workload=work, offers=[{**alone, "max_nodes": 1}])
+    with pytest.raises(InputError):
+        estimate(scenario, catalog(), EstimatePins(nodes=2))
+
+
+def test_a_phase_with_rollout_nodes_is_one_lease_with_others() -> None:
+    """Tests SFT and then GRPO on as many nodes, of which one generates then."""
+    generation = {"rollout_nodes": 1}
+    phases = [
+        {
+            "name": "sft",
+            "workload": {"method": "sft", "samples": "20k", **METHODS["sft"]},
+        },
+        {
+            "name": "grpo",
+            "workload": {
+                "method": "grpo",
+                "samples": 2000,
+                "sequence_length": 512,
+                "global_batch_size": 64,
+                **with_alignment("grpo", placement="apart", generation=generation),
+            },
+        },
+    ]
+    data = {
+        "model": TOY,
+        "workload": {"train": "full"},
+        "offers": [FOUR],
+        "phases": phases,
+    }
+    source = load_yaml(yaml.safe_dump(data, sort_keys=False), "phases.yaml")
+    scenario = resolve_scenario(source, catalog(), (), TODAY)
+    result = plan_phases(scenario, catalog())
+    assert result.status == "optimal"
+    first, second = (phase.plan for phase in result.phases)
+    assert first.alignment is None
+    assert second.layout.rollout_nodes == 1
+    if len(result.leases) == 1:
+        assert first.rented_nodes == second.rented_nodes
 
 
 def test_an_estimate_pins_all_nodes() -> None:

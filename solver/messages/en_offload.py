@@ -12,6 +12,14 @@ OFFLOAD = {
         "least and has {have:,.0f} GB at most."
     ),
     "short.dropped.drives": "no node has the drives that hold what is offloaded",
+    "note.offload-memory": (
+        "The host is too small for what is offloaded: a node needs {need:,.0f} GB of "
+        "memory and has {have:,.0f} GB."
+    ),
+    "note.offload-drives": (
+        "The drives are too small for what is offloaded: a node needs {need:,.0f} GB "
+        "and has {have:,.0f} GB."
+    ),
     "warning.offload-host": (
         "What is offloaded takes {need:,.0f} of a node's {have:,.0f} GB of memory; "
         "DeepSpeed's estimate has half as much again for buffers."

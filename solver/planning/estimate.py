@@ -34,6 +34,7 @@ from solver.planning.alignment_plan import alignment_of, as_if_held
 from solver.planning.build_plan import layout_plan, memory_gib
 from solver.planning.card_notes import card_notes
 from solver.planning.layout_notes import layout_notes
+from solver.planning.offload_notes import host_notes
 from solver.planning.plan_notes import note
 from solver.planning.prediction_notes import PredictedSteps
 from solver.ranges import Range
@@ -466,6 +467,7 @@ def _answer(
         notes=(
             *_notes(setting, server, len(lattice), one, made),
             *card_notes(setting.catalog, gpu, server, hardware),
+            *host_notes(setting, server, one),
         ),
         alignment=alignment_of(setting, job, hardware, one, seconds, steps),
     )

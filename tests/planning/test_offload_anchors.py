@@ -132,3 +132,28 @@ def test_any_takes_what_is_best() -> None:
     assert large is not None
     assert large.layout.offload != "none"
     assert verify(large, asked, catalog()) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "offer", "told"),
+    [
+        ("host", {"ram_gb": 512}, "note.offload-memory"),
+        ("host", {"ram_gb": 2048}, None),
+        ("nvme", {"ram_gb": 2048, "local_nvme_tb": 1}, "note.offload-drives"),
+        ("nvme", {"ram_gb": 2048, "local_nvme_tb": 8}, None),
+    ],
+)
+def test_an_estimate_tells_what_a_host_lacks(
+    place: str, offer: dict[str, Any], told: str | None
+) -> None:
+    """Tests that memory of the GPUs is not all that has to hold a job."""
+    work = {
+        "start": "checkpoint",
+        "framework": "deepspeed",
+        "offload": "parameters",
+        "offload_to": place,
+    }
+    scenario = job([{**ONE, **offer}], model="llama-2-70b", workload=work)
+    found = estimate(scenario, catalog(), EstimatePins(nodes=1))
+    notes = {n.id for n in found.notes if n.id.startswith("note.offload")}
+    assert notes == ({told} if told else set())

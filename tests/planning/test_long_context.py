@@ -161,3 +161,17 @@ def test_nemo_long_sequences(
     rate = flops * found.tokens_per_s / gpus / 1e12
     assert 0.98 < rate / published < 1.30
     assert found.verdict != "impossible"
+
+
+def test_chunks_and_offload_add_up() -> None:
+    """Tests 50,000 tokens of LoRA on one 48 GB card, which neither brings alone."""
+    work = (
+        "method: lora, sequence_length: 50000, global_batch_size: 8, "
+        "framework: pytorch-fsdp"
+    )
+    limits = "gpus: {types: [A40], max: 1}"
+    alone = (f"{work}, loss: chunked", f"{work}, offload: activations")
+    assert all(answered(each, limits).plan is None for each in alone)
+    plan = planned(f"{work}, loss: chunked, offload: activations", limits)
+    assert plan.layout.loss == "chunked"
+    assert plan.layout.offload == "activations to host"

@@ -79,6 +79,23 @@ TABLES: dict[str, tuple[Row, ...]] = {
             "Weights in 16 bits alone are larger than the card: only QLoRA does.",
         ),
         Row(
+            "70b-full-8x80gb",
+            False,
+            "AdamW in fp32 needs twice the cards; with 8-bit moments, or with what "
+            "leaves the GPUs for the host, eight do.",
+        ),
+        Row(
+            "33b-rlhf-2x8x80gb",
+            True,
+            "Policy, reference, and a reward model and critic of 7B share the cards.",
+        ),
+        Row(
+            "70b-rlhf-2x8x80gb",
+            False,
+            "State of the policy alone fills the cards; twice the nodes do, or two of "
+            "141 GB cards.",
+        ),
+        Row(
             "175b-pretrain-many-nodes",
             True,
             "Tensor and pipeline parallelism within what NVLink and the fabric carry.",

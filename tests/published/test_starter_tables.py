@@ -6,6 +6,7 @@ import pytest
 
 from solver.plan import PlanResult
 from solver.planning.estimate import EstimatePins, estimate
+from solver.planning.single_job import plan_job
 from solver.scenario.gallery import shipped_names
 from solver.scenario.load import load_scenario
 from tests.planning.jobs import catalog
@@ -27,6 +28,9 @@ GPUS: dict[str, int | None] = {
     "33b-qlora-1x48gb": 1,
     "70b-qlora-1x80gb": 1,
     "70b-lora-1x80gb": None,
+    "70b-full-8x80gb": 8,
+    "33b-rlhf-2x8x80gb": 16,
+    "70b-rlhf-2x8x80gb": None,
     "175b-pretrain-many-nodes": 512,
     "7b-lora-2x48gb": 2,
     "7b-full-4x48gb": 4,
@@ -110,3 +114,20 @@ def test_more_cards_over_pcie_do_not_help(answers: dict[str, PlanResult]) -> Non
     assert six is not None
     assert (four.gpus, four.verdict) == (4, "fits")
     assert four.training_days < six.training_days
+
+
+def test_what_70b_needs_on_eight_cards() -> None:
+    """Tests that fp32 moments on the GPUs are what does not fit."""
+    name, plain = f"{PREFIX}70b-full-8x80gb", ("optimizer=adamw", "offload=none")
+    overrides = [f"workload.{key}" for key in plain]
+    scenario = load_scenario(name, catalog(), overrides)
+    assert plan_job(scenario, catalog(), alternatives=0).status == "infeasible"
+
+
+def test_two_nodes_of_larger_cards_run_rlhf_of_70b() -> None:
+    """Tests what the page says of 141 GB cards."""
+    card = ["offers[0].gpu=h200-sxm-141gb"]
+    scenario = load_scenario(f"{PREFIX}70b-rlhf-2x8x80gb", catalog(), card)
+    plan = plan_job(scenario, catalog(), alternatives=0).plan
+    assert plan is not None
+    assert (plan.nodes, plan.gpus) == (2, 16)

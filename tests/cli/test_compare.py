@@ -55,6 +55,28 @@ def test_json(by: str, small: Path, capsys: pytest.CaptureFixture[str]) -> None:
             assert usd == pytest.approx(row["plan"]["cost_usd"] - best, abs=1e-6)
 
 
+def test_methods_of_alignment_are_what_trains(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tests that DPO stays DPO, with all weights, LoRA and QLoRA side by side."""
+    words = [
+        "--set",
+        "workload={method: dpo, samples: 2000, sequence_length: 512}",
+        "--json",
+    ]
+    ran = run(capsys, "compare", small, "--by", "method", *words)
+    assert (ran.status, ran.err) == (0, "")
+    rows = {row["value"]: row["plan"] for row in ran.data["rows"]}
+    assert set(rows) == {"full", "lora", "qlora"}
+    plans = [plan for plan in rows.values() if plan]
+    assert len(plans) >= 2
+    assert {plan["alignment"]["kind"] for plan in plans} == {"dpo"}
+    references = {
+        value: plan["alignment"]["reference"] for value, plan in rows.items() if plan
+    }
+    assert references["lora"] == references["qlora"] == "shared"
+
+
 @pytest.mark.parametrize("width", ["60", "80", "140"])
 def test_page(
     width: str,

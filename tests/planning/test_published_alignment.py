@@ -133,6 +133,7 @@ def scenario_of(
     work: dict[str, Any],
     nodes: int = 64,
     headroom: float = 0.03,
+    per_node: int = 8,
 ) -> Scenario:
     """A scenario on one kind of node, by default nearly filled, as runs fill them."""
     data = {
@@ -143,7 +144,7 @@ def scenario_of(
             {
                 "name": "o",
                 "gpu": gpu,
-                "gpus_per_node": 8,
+                "gpus_per_node": per_node,
                 "network": {"gbps_per_node": 1600, "kind": "infiniband"},
                 "max_nodes": nodes,
                 "usd_per_gpu_hour": 1,
@@ -254,6 +255,29 @@ def test_simpo_took_a_hundred_minutes() -> None:
         alignment={"reference": "none"},
     )
     assert 0.6 < hours / (100 / 60) < 1.0
+
+
+def test_an_8b_model_trains_on_one_card_only_with_its_optimizer_away() -> None:
+    """Tests OpenRLHF's issue 698: Llama 3 8B with ZeRO-2 on one A100 of 80 GB.
+
+    All weights ran out of memory, and ran with Adam's states on the host. The sequence
+    length is not stated: 1,024 tokens are taken.
+    """
+    work = {
+        "method": "sft",
+        "train": "full",
+        "samples": 1000,
+        "sequence_length": 1024,
+        "global_batch_size": 8,
+        "framework": "deepspeed",
+    }
+    pins = EstimatePins(gpus=1, zero_stage=2)
+    verdicts = {}
+    for offload in ("none", "optimizer"):
+        keys = {**work, "offload": offload}
+        one = scenario_of("llama-3-8b", A100, keys, per_node=1)
+        verdicts[offload] = estimate(one, catalog(), pins).verdict
+    assert verdicts == {"none": "impossible", "optimizer": "fits"}
 
 
 def test_rlhf_of_33b_to_70b_on_one_or_two_nodes() -> None:

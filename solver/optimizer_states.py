@@ -9,6 +9,7 @@ layers and leaves the rest to AdamW (kellerjordan.github.io/posts/muon; arXiv
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from solver.performance.numerics import Optimizer
@@ -63,6 +64,11 @@ def optimizer_from(
         other_state_bytes=None if adapter_rank else other,
         matrix_flops=flops,
     )
+
+
+def without_copy(optimizer: Optimizer) -> Optimizer:
+    """The optimizer on 16-bit weights alone, without an fp32 copy of them."""
+    return replace(optimizer, master_bytes=0.0)
 
 
 def layer_matrices(shape: TransformerShape) -> list[tuple[Matrix, float]]:

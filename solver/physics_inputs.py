@@ -6,7 +6,7 @@ from dataclasses import fields
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from solver.optimizer_states import optimizer_from
+from solver.optimizer_states import optimizer_from, without_copy
 from solver.performance.adapters import base_of
 from solver.performance.alignment_inputs import Alignment, GenerationEngine, Lengths
 from solver.performance.inputs import (
@@ -78,11 +78,16 @@ def jobs_of(scenario: Scenario, catalog: Catalog) -> tuple[TrainingJob, ...]:
     offloads = [offload_of(*names) for names in work.offloads]
     alignments = alignments_of(scenario, catalog)
     choices = product(
-        work.precisions, work.optimizers, offloads, work.losses, alignments
+        work.precisions,
+        work.optimizers,
+        work.master_weights,
+        offloads,
+        work.losses,
+        alignments,
     )
     return tuple(
-        _job(scenario, catalog, precision, optimizer, offload, loss, alignment)
-        for precision, optimizer, offload, loss, alignment in choices
+        _job(scenario, catalog, precision, optimizer, master, offload, loss, alignment)
+        for precision, optimizer, master, offload, loss, alignment in choices
         if updates_on(catalog.optimizers[optimizer].on_host, offload)
     )
 
@@ -157,6 +162,7 @@ def numerics_of(job: TrainingJob) -> dict[str, Any]:
     return {
         "precision": job.precision,
         "optimizer": job.optimizer.name,
+        "master_weights": job.master_weights,
         "offload": str(job.offload),
         "loss": job.loss,
         "rollout_nodes": job.rollout_nodes,
@@ -169,6 +175,7 @@ def _job(
     catalog: Catalog,
     precision: str,
     optimizer: str,
+    master_weights: str,
     offload: Offload,
     loss: str,
     alignment: Alignment | None,
@@ -177,6 +184,7 @@ def _job(
     shape = shape_of(scenario.architecture)
     rank = work.lora_rank if work.method != "full" else 0
     group = work.alignment.group if work.alignment else 1
+    states = optimizer_of(catalog, optimizer, shape, rank)
     return TrainingJob(
         sequence_length=work.sequence_length,
         tokens=work.tokens,
@@ -185,7 +193,7 @@ def _job(
         batch_max=work.batch_max,
         method=work.method,
         precision=precision,
-        optimizer=optimizer_of(catalog, optimizer, shape, rank),
+        optimizer=without_copy(states) if master_weights == "none" else states,
         lora_rank=rank,
         lora_targets=work.lora_targets,
         loss=loss,

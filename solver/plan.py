@@ -38,6 +38,8 @@ class LayoutPlan:
     recompute: str
     precision: str
     optimizer: str
+    master_weights: str = "fp32"
+    """fp32 or none: whether an fp32 copy of what trains in 16 bits is kept."""
     offload: str = "none"
     loss: str = "whole"
     rollout_nodes: int = 0

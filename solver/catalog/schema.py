@@ -427,8 +427,10 @@ class FrameworkEntry(Entry):
     """How gradients can be kept where it is a choice."""
     fp8_weights: bool = False
     """Whether the linears' weights can be kept in 8 bits."""
+    pure_16bit: bool = False
+    """Whether it can train 16-bit weights without an fp32 copy of them."""
     numerics_source: str = ""
-    """Where those two are documented."""
+    """Where those are documented."""
     offload_optimizer: tuple[ZeroStage, ...] = ()
     """ZeRO stages under which optimizer states can go to the host; 0: of one GPU."""
     offload_parameters: tuple[ZeroStage, ...] = ()

@@ -6,6 +6,7 @@ ADAPTERS = {
         "quantised base."
     ),
     "value.base": "base in {base}",
+    "value.pure": "no fp32 copy of the weights",
     "value.loss": "{loss} loss",
     "lever.loss": "loss",
     "why.memory.sequence": (

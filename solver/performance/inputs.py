@@ -164,6 +164,15 @@ class TrainingJob:
     """What DPO, PPO or GRPO adds to the training; None: nothing."""
 
     @property
+    def master_weights(self) -> str:
+        """fp32 or none: whether an fp32 copy of the weights that train is kept.
+
+        Of adapters none; weights in fp32 are their own copy.
+        """
+        pure = self.optimizer.master_bytes == 0 and self.precision != "fp32"
+        return "none" if pure or self.method != "full" else "fp32"
+
+    @property
     def sequences(self) -> float:
         """Sequences of the run."""
         return self.tokens / self.sequence_length

@@ -155,6 +155,8 @@ def layout_section(layout: LayoutPlan, framework: str) -> Section:
     numerics = sentence(
         "value.numerics", precision=layout.precision, optimizer=layout.optimizer
     )
+    if layout.master_weights == "none" and layout.base == "none":
+        numerics += ", " + sentence("value.pure")
     if layout.offload != "none":
         numerics += ", " + sentence("value.offload", offload=layout.offload)
     if layout.base not in ("none", "bf16"):

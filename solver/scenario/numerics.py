@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from solver.catalog.schema import FrameworkEntry
 from solver.scenario.reading import Reading
 from solver.scenario.scenario import Workload
 from solver.yaml_source import DataPath
@@ -14,6 +15,7 @@ def check_numerics(workload: Workload, reading: Reading) -> None:
     entry = reading.catalog.frameworks.get(workload.framework)
     if entry is None:
         return
+    _check_master_weights(workload, entry, reading)
     others = reading.catalog.frameworks.values()
     wanted = workload.gradient_precision
     path: DataPath = ("workload", "gradient_precision")
@@ -40,3 +42,41 @@ def check_numerics(workload: Workload, reading: Reading) -> None:
         message = "the base of adapters has its format in lora.base"
         depends = [("workload", "method")]
         reading.fault("contradiction", message, path, key=True, depends_on=depends)
+
+
+def _check_master_weights(
+    workload: Workload, entry: FrameworkEntry, reading: Reading
+) -> None:
+    """Log copies of weights that cannot be kept, or that nothing can do without."""
+    if workload.master_weights == ("",):
+        return
+    path: DataPath = ("workload", "master_weights")
+    if workload.method != "full":
+        message = "adapters train, and the base needs no copy: leave it out"
+        depends: list[DataPath] = [("workload", "method")]
+        reading.fault("contradiction", message, path, key=True, depends_on=depends)
+        return
+    if "fp32" in workload.precisions:
+        message = "weights in fp32 are their own copy: leave it out"
+        depends = [("workload", "precision")]
+        reading.fault("contradiction", message, path, key=True, depends_on=depends)
+        return
+    for place, wanted in reading.items(path, workload.master_weights):
+        if wanted == "none" and not entry.pure_16bit:
+            frameworks = reading.catalog.frameworks.values()
+            able = ", ".join(f.id for f in frameworks if f.pure_16bit)
+            message = (
+                f"{entry.id} keeps an fp32 copy of 16-bit weights; {able} need not"
+            )
+            reading.fault("numerics-unsupported", message, place, depends_on=_DEPENDS)
+        pure = [o for o in workload.optimizers if _is_pure(o, reading)]
+        if wanted == "fp32" and pure:
+            message = f"{pure[0]} updates weights in 16 bits and keeps no copy of them"
+            depends = [("workload", "optimizer")]
+            reading.fault("contradiction", message, place, depends_on=depends)
+
+
+def _is_pure(optimizer: str, reading: Reading) -> bool:
+    """Whether an optimizer keeps no fp32 copy of the weights."""
+    entry = reading.catalog.optimizers.get(optimizer)
+    return entry is not None and entry.master_bytes == 0

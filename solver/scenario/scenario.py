@@ -80,6 +80,8 @@ class Workload:
     gradient_precision: str = ""
     """bf16 or fp32; empty: as the framework keeps gradients."""
     fp8_weights: bool = False
+    master_weights: tuple[str, ...] = ("",)
+    """fp32 or none, any of these; empty: as the optimizer says."""
     kind: Literal["train", "sft", "dpo", "ppo", "grpo"] = "train"
     """What the training is for; ``method`` is which weights train."""
     alignment: AlignmentWork | None = None

@@ -161,6 +161,13 @@ class WorkloadSpec(Spec):
     gradient_precision: Annotated[Literal["bf16", "fp32"], Spelled] | None = None
     """bf16 or fp32: how gradients are kept and reduced, where the framework leaves the
     choice. Default: the framework's."""
+    master_weights: Annotated[
+        tuple[Annotated[Literal["fp32", "none"], Spelled], ...], AnyOf
+    ] = ()
+    """fp32 or none: whether an fp32 copy of 16-bit weights is kept, or a list of which
+    the best is taken. none is pure 16-bit training, in which updates far smaller than a
+    weight are lost unless rounding is stochastic. Default: the optimizer's, which is
+    fp32 but for adamw-bf16."""
     fp8_weights: bool = False
     """Whether the weights of linears are kept in 8 bits under fp8 or mxfp8, as
     Megatron's --fp8-param-gather does."""

@@ -96,6 +96,7 @@ def resolve_workload(
         optimizers=optimizers,
         gradient_precision=spec.gradient_precision or "",
         fp8_weights=spec.fp8_weights,
+        master_weights=tuple(dict.fromkeys(spec.master_weights)) or ("",),
         offloads=resolve_offloads(spec, framework, optimizers, reading),
         framework=framework or "",
         losses=_losses(spec, framework, reading),

@@ -40,6 +40,9 @@ CHUNK = 32_768
 ROUNDING = 1.0 - 1e-9
 """Bounds are shrunk by this much, so that float rounding never makes one too high."""
 
+FOREVER_S = 1e30
+"""Stands for a step that never ends in bounds, where nothing may cost 0 x infinity."""
+
 LENIENCY = 1.0 + 1e-9
 """A figure over its limit by less than float rounding keeps it."""
 
@@ -188,6 +191,7 @@ class Search:
         )
         overheads = setting.scenario.overheads
         stretch = 1.0 + overheads.evaluation_fraction
+        step = np.minimum(step, FOREVER_S)  # no product with it is undefined
         active = step * lattice.work * (ROUNDING * stretch)
         rented = layouts.nodes + group.job.rollout_nodes
         nodes = np.minimum(rented, group.max_nodes)  # more are not looked at

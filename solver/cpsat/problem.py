@@ -189,10 +189,11 @@ class PlacementProblem:
                 break
             rows = self.variables.rows_of(result.values)
             value = self.objective.value(level, rows)
-            proved = proved and result.bound == value
+            reached = _reached(result.bound, value)
+            proved = proved and reached
             if interrupted or (not proved and len(self.jobs) > 1):
                 break  # ties of several jobs can take longer than the gap saved
-            self.objective.hold(level, value, proved=result.bound == value)
+            self.objective.hold(level, value, proved=reached)
             self.variables.hint(rows)
         if first is None:
             raise InternalError("the objective has no level")
@@ -217,7 +218,7 @@ class PlacementProblem:
         value = self.objective.value(0, rows)
         bound = value if first.bound is None else min(first.bound, value)
         return SolveOutcome(
-            status="optimal" if first.bound == value else "feasible",
+            status="optimal" if _reached(first.bound, value) else "feasible",
             rows=rows,
             values=values,
             bound=bound if first.bound is not None else None,
@@ -262,3 +263,11 @@ def _was_interrupted(result: Search, limits: SolveLimits, left_s: float | None) 
     if result.status in ("optimal", "infeasible") or limits.parameters:
         return False
     return left_s is None or result.wall_time_s < 0.95 * left_s
+
+
+def _reached(bound: int | None, value: int) -> bool:
+    """Whether a bound proves a value to be the least.
+
+    CP-SAT tells its bound as a float, which may round past a large value by a unit.
+    """
+    return bound is not None and bound >= value

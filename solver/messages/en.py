@@ -409,6 +409,7 @@ _WHY = {
     ),
     "why.layout": "no layout divides as asked: {reasons}",
     "why.layout.none": "no number of GPUs allows one",
+    "why.layout.nodes": "nodes of {sizes} GPUs do not add up to the number asked",
     "why.memory": (
         "nothing fits in memory: at best {need:.1f} GiB are needed where {usable:.1f} "
         "GiB may be used, on {gpu}"

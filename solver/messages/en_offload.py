@@ -3,6 +3,10 @@
 __all__ = ["OFFLOAD"]
 
 OFFLOAD = {
+    "warning.way-chosen": (
+        "Of the {what} allowed ({allowed}) {chosen} was chosen for cost and time "
+        "alone: the same tokens are not the same result with each."
+    ),
     "value.offload": "offload: {offload}",
     "part.offload": "offload",
     "lever.offload": "offload",

@@ -134,10 +134,15 @@ def estimate(scenario: Scenario, catalog: Catalog, pins: EstimatePins) -> Estima
     server = _server(setting, pins)
     nodes = _nodes(setting, pins, server)
     setting = _with_pins(setting, pins)
-    variants = [
-        _of_variant(replace(setting, job=job, others=()), server, nodes, pins)
-        for job in _runnable(setting, server, nodes)
-    ]
+    variants, refused = [], []
+    for job in _runnable(setting, server, nodes):
+        alone = replace(setting, job=job, others=())
+        try:
+            variants.append(_of_variant(alone, server, nodes, pins))
+        except InputError as error:  # another way to train may have the layout
+            refused.append(error)
+    if not variants:
+        raise refused[0]
     return min(variants, key=_rank)
 
 
@@ -294,12 +299,9 @@ def _nodes(setting: Setting, pins: EstimatePins, server: Server) -> int:
         raise _fault("missing-key", "say how many GPUs: --gpus or --nodes", "gpus")
     if gpus % size:
         low = gpus // size * size
-        raise _fault(
-            "not-divisible",
-            f"{gpus} GPUs are no whole number of nodes of {size}: "
-            f"{low or size} or {low + size} are",
-            "gpus",
-        )
+        near = f"{low} or {low + size} are" if low else f"{size} are"
+        message = f"{gpus} GPUs are no whole number of nodes of {size}: {near}"
+        raise _fault("not-divisible", message, "gpus")
     return gpus // size
 
 

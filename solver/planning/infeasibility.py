@@ -279,9 +279,24 @@ def _layout(setting: Setting, clock: Clock) -> Explanation:
             for f in faults
         ]
     }
-    summary = sentence("why.layout", reasons=reasons or sentence("why.layout.none"))
+    reasons = reasons or _no_number(setting)
+    summary = sentence("why.layout", reasons=reasons)
     found = openings(setting, clock)
     return _explanation(setting, clock, "layout", summary, found, miss)
+
+
+def _no_number(setting: Setting) -> str:
+    """Why no number of GPUs has a layout: nodes come in other numbers, or else none."""
+    asked, kinds = setting.scenario.constraints.gpus, setting.space.kinds
+    some = any(
+        asked.allows(nodes * kind[0])
+        for kind, limits in kinds.items()
+        for nodes in range(1, limits.max_nodes + 1)
+    )
+    if some:
+        return sentence("why.layout.none")
+    sizes = sorted({kind[0] for kind in kinds})
+    return sentence("why.layout.nodes", sizes=", ".join(str(size) for size in sizes))
 
 
 def _memory(setting: Setting, miss: MemoryMiss, clock: Clock) -> Explanation:

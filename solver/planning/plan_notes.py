@@ -36,6 +36,7 @@ from solver.planning.supply_notes import (
     term_notes,
 )
 from solver.planning.supply_relaxations import SPOT_SUFFIX
+from solver.planning.way_notes import way_notes
 from solver.provenance import is_estimate, source_text
 from solver.setting import Setting
 from solver.spread import P90_Z
@@ -80,6 +81,7 @@ def plan_warnings(
         *_few_steps(one),
         *_physics(setting, option, one),
         *offload_notes(setting, option, one),
+        *way_notes(setting, setting.classes[int(one.group[0])].job),
         *host_notes(option),
         *input_notes(setting, one),
         *(n for n in setting.scenario.notices if _concerns(n, option)),

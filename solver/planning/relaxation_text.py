@@ -367,12 +367,14 @@ def _memory(opening: Opening, user: Constraints) -> Described:
 
 
 def _precision(opening: Opening, _user: Constraints) -> Described:
-    needed = opening.setting.scenario.workload.precision
+    needed, work = opening.setting.scenario.workload.precision, opening.asked.workload
+    # weights in 8 bits belong to 8-bit precisions alone, which stay allowed then
+    typed = f"[{','.join(work.precisions)},{needed}]" if work.fp8_weights else needed
     return {
-        "now": opening.asked.workload.precision,
+        "now": work.precision,
         "needed": needed,
         "unit": "precision",
-        "set": f"workload.precision={needed}",
+        "set": f"workload.precision={typed}",
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -26,13 +27,30 @@ SPOT_SUFFIX = "/spot"
 """What the spot offer's id has more than the name of one's own offer."""
 
 
+FRACTION = re.compile(r"/(\d+)-of-(\d+)$")
+"""What the offer of a fraction of a node has more."""
+
+
 def own_override(scenario: Scenario, offer: Offer, key: str, value: str) -> str | None:
     """The override of a key of one's own offer; None for one of the catalog."""
-    names = [o.id.removesuffix(SPOT_SUFFIX) for o in scenario.supply.offers]
-    name = offer.id.removesuffix(SPOT_SUFFIX)
+    names = [_written_name(o) for o in scenario.supply.offers]
+    name = _written_name(offer)
     if name not in names:
         return None
     return f"offers[{list(dict.fromkeys(names)).index(name)}].{key}={value}"
+
+
+def _written_name(offer: Offer) -> str:
+    """The name that an offer of one's own has in the scenario."""
+    return FRACTION.sub("", offer.id.removesuffix(SPOT_SUFFIX))
+
+
+def _whole_nodes(offer: Offer, nodes: int) -> int:
+    """Nodes of an offer as it states them: a fraction's are parts of one."""
+    found = FRACTION.search(offer.id.removesuffix(SPOT_SUFFIX))
+    if found is None:
+        return nodes
+    return -(-nodes // (int(found[2]) // int(found[1])))
 
 
 def stating(opening: Opening) -> Offer:
@@ -87,7 +105,8 @@ def _stock(opening: Opening, _user: Constraints) -> Described:
     typed: str | None = f"stock.unknown_nodes={needed}"
     if not _is_assumed(offer):
         changed = changed_offer(opening)
-        own = own_override(opening.asked, offer, "max_nodes", f"{needed}")
+        nodes = _whole_nodes(offer, needed)
+        own = own_override(opening.asked, offer, "max_nodes", f"{nodes}")
         typed = own if changed else None
     return {
         "now": sentence("relax.stock.now"),
@@ -113,7 +132,12 @@ def _cluster(opening: Opening, _user: Constraints) -> Described:
         "now_value": now,
         "needed_value": needed,
         "unit": "nodes",
-        "set": own_override(scenario, offer, "max_nodes_per_cluster", f"{needed}"),
+        "set": own_override(
+            scenario,
+            offer,
+            "max_nodes_per_cluster",
+            f"{_whole_nodes(offer, needed)}",
+        ),
     }
 
 

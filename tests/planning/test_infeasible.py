@@ -214,3 +214,11 @@ def test_spares_nearest_to_the_allowed_ones_are_named() -> None:
     few = refused(failures={**slow, "spares": {"max": 2}}, **keys)
     assert relaxation(few, "spares")["now"] == "0 to 2"
     assert relaxation(few, "spares")["needed"] == "3 spare nodes"
+
+
+def test_nodes_that_are_larger_than_what_is_asked() -> None:
+    """Tests that a single GPU of nodes of eight is told as what it is."""
+    result = plan_job(job([A100], {"gpus": {"max": 1}}), catalog())
+    assert result.explanation is not None
+    assert "nodes of 8 GPUs do not add up" in result.explanation.summary
+    assert result.explanation.relaxations

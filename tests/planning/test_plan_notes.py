@@ -331,6 +331,11 @@ CASES: list[tuple[str, Keys, Keys]] = [
         own({**QUIET, "vcpus": 2}, workload=AWAY),
         own({**QUIET, "vcpus": 256}, workload={**AWAY, "global_batch_size": 4096}),
     ),
+    (
+        "way-chosen",
+        own(QUIET, workload={"optimizer": ["adamw", "sgd"]}),
+        own(QUIET, workload={"offload": ["none", "optimizer"]}),
+    ),
     ("host-ram", own({**QUIET, "ram_gb": 959}), own({**QUIET, "ram_gb": 960})),
 ]
 

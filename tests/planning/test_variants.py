@@ -106,3 +106,24 @@ def test_each_wrong_name_of_a_list_is_told_in_its_place() -> None:
         ("workload.precision[1]", "bf16"),
         ("workload.optimizer[1]", "lion"),
     }
+
+
+def test_an_estimate_skips_ways_without_the_layout() -> None:
+    """Tests that a pin which one way cannot keep leaves the others to choose from."""
+    work = {"start": "checkpoint", "framework": "deepspeed", "offload": "any"}
+    scenario = job([A100], workload=work)
+    for zero_stage in (1, 2, 3):
+        pins = EstimatePins(nodes=1, zero_stage=zero_stage)
+        found = estimate(scenario, catalog(), pins)
+        assert found.layout.zero_stage == zero_stage
+    found = estimate(scenario, catalog(), EstimatePins(nodes=1, recompute="none"))
+    assert found.layout.recompute == "none"
+    with pytest.raises(InputError, match="ZeRO-7"):
+        estimate(scenario, catalog(), EstimatePins(nodes=1, zero_stage=7))
+
+
+def test_an_estimate_names_whole_nodes() -> None:
+    """Tests what is said of fewer GPUs than a node has, and of more."""
+    for gpus, told in ((4, "of 8: 8 are"), (12, "of 8: 8 or 16 are")):
+        with pytest.raises(InputError, match=told):
+            estimate(job([A100]), catalog(), EstimatePins(offer="a", gpus=gpus))

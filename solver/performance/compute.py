@@ -311,7 +311,8 @@ def moe_layer(
     """Kernels of a layer with experts, (n,) seconds each.
 
     An expert rank serves the tokens of its ``etp x ep`` neighbours: rows an expert =
-    ``etp ep x tokens/tp x topk / experts``, its matrices divided by ``etp``.
+    ``etp ep x tokens/tp x topk / experts``, its matrices divided by ``etp``. Rows that
+    padding and tails add cost FLOPs, not the weights that are read once anyway.
     """
     rows = tokens_of(job, cells)
     routed = expert_tokens(shape, job, cells)
@@ -328,7 +329,7 @@ def moe_layer(
     grouped = hardware.grouped_rate
     up, down = linears(
         experts,
-        each,
+        each + stack.expert_rows,
         job,
         stack,
         hardware,
@@ -337,7 +338,7 @@ def moe_layer(
         stack.expert_casts,
         adapted_mlp(shape, job, expert_width(shape), cells.etp),
     )
-    busiest = imbalance_of(job, cells) * (1.0 + stack.expert_rows / each)
+    busiest = imbalance_of(job, cells)
     core, core_backward = attention_core(shape, job, stack, hardware, cells)
     width = shared / cells.tp + expert_width(shape) * routed / rows
     other = elementwise_s(shape, job, stack, hardware, cells, width)

@@ -221,3 +221,16 @@ def test_cells_are_evaluated_side_by_side() -> None:
         for r in rows
     ]
     np.testing.assert_allclose(together, alone)
+
+
+def test_experts_of_fewer_tokens_never_take_longer() -> None:
+    """Tests that a layer of experts is monotone in tokens, down to a single one."""
+    stack = Stack()
+    cell = layouts(layout(8, zero_stage=3))
+    lengths = [2**power for power in range(13)]
+    times = []
+    for length in lengths:
+        work = replace(job(), sequence_length=length)
+        kernels = compute.moe_layer(MIXTRAL, work, stack, A100, cell)
+        times.append(float(kernels.forward[0] + kernels.backward[0]))
+    assert times == sorted(times)

@@ -157,3 +157,28 @@ def test_an_estimate_tells_what_a_host_lacks(
     found = estimate(scenario, catalog(), EstimatePins(nodes=1))
     notes = {n.id for n in found.notes if n.id.startswith("note.offload")}
     assert notes == ({told} if told else set())
+
+
+def test_70b_trains_on_512_gb_of_host_memory_with_drives_alone() -> None:
+    """Tests that drives hold what a host cannot, while it trains and while it saves.
+
+    DeepSpeed copies the files of a checkpoint that lie on drives (pull request 4707).
+    """
+    node = {**ONE, "ram_gb": 512, "vcpus": 128, "local_nvme_tb": 30}
+    work = {
+        "start": "checkpoint",
+        "framework": "deepspeed",
+        "offload": "any",
+        "offload_to": ["host", "nvme"],
+        "tokens": "10M",
+        "sequence_length": 2048,
+        "global_batch_size": 64,
+    }
+    scenario = job([node], model="llama-3.1-70b", workload=work)
+    plan = plan_job(scenario, catalog(), alternatives=0).plan
+    assert plan is not None
+    assert str(plan.layout.offload).endswith("to nvme")
+    assert verify(plan, scenario, catalog()) == []
+    work["offload_to"] = "host"
+    scenario = job([node], model="llama-3.1-70b", workload=work)
+    assert plan_job(scenario, catalog(), alternatives=0).plan is None

@@ -60,7 +60,7 @@ from solver.scenario.quantities import (
 )
 from solver.scenario.range_schema import Degrees, Stages
 from solver.scenario.scenario import Aim
-from solver.scenario.spec import AnyOf, Form, Names, Spec, Spelled
+from solver.scenario.spec import AnyOf, Form, Names, Spec, Spelled, SpelledModule
 from solver.scenario.supply_schema import OfferSpec, PriceSpec, QuotaSpec
 from solver.units import DAY
 
@@ -103,8 +103,9 @@ class LoraSpec(Spec):
 
     rank: PositiveWhole = 16
     """Rank of the adapters. Default: 16."""
-    targets: Annotated[tuple[Annotated[LoraTarget, Spelled], ...], AnyOf] = ()
-    """Linear layers with adapters. Default: all of q, k, v, o, gate, up, down."""
+    targets: Annotated[tuple[Annotated[LoraTarget, SpelledModule], ...], AnyOf] = ()
+    """Linear layers with adapters: q or q_proj, and so on. Default: all of q, k, v, o,
+    gate, up, down."""
     base: Annotated[Base, Spelled] | None = None
     """How the frozen linears are kept: bf16 (the 16 bits of the precision), int8, nf4
     (4 bits, double quantisation) or nf4_plain (without). Default: bf16 for lora, nf4

@@ -62,6 +62,15 @@ ALIGNMENT = {
         "{mean:,} (an estimate): the batch waits for it and training has to fit it; "
         "state generation.max_response_tokens."
     ),
+    "notice.alignment.longest-held": (
+        "The longest response is taken as {longest:,} tokens, with a mean of {mean:,}: "
+        "prompt and response together stay within the sequence_length of "
+        "{sequence_length:,}."
+    ),
+    "notice.alignment.together": (
+        "Generation is placed together alone: {keys} of alignment.generation, which "
+        "only count apart, are left aside."
+    ),
     "notice.alignment.group": (
         "No group is stated: {group:,} responses to each prompt are assumed."
     ),

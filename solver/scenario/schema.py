@@ -138,7 +138,9 @@ class WorkloadSpec(Spec):
     own, and the padding is computed too). Default: packed; samples without
     `data.mean_document_tokens` are taken as whole sequences."""
     sequence_length: SequenceTokens | None = None
-    """Tokens a sequence. Default: 4096, or what the model allows if that is less."""
+    """Tokens a sequence; of dpo each of the two sequences of a pair, of ppo and grpo
+    what a prompt and its longest response stay within. Default: 4096, or what the model
+    allows if that is less; dpo 2048, ppo and grpo what their lengths add up to."""
     global_batch_size: (
         Annotated[
             Annotated[Sequences, Tag("<value>")]

@@ -12,6 +12,11 @@ ALIGNMENT = {
         "published runs, which differ by a third either way: one of ten takes "
         "more than {times} times as long."
     ),
+    "warning.alignment.engine-copy": (
+        "While it generates, the engine holds all weights in 16 bits, beside the base "
+        "that {train} trains adapters on: an engine that shares that base, or reads it "
+        "in 4 bits, needs less memory than planned."
+    ),
     "value.and-rollout": "{servers} + {nodes:,} rollout {nodes:node|nodes}",
     "row.alignment.kind": "method",
     "row.alignment.placement": "generation on",

@@ -17,6 +17,11 @@ ALIGNMENT = {
         "that {train} trains adapters on: an engine that shares that base, or reads it "
         "in 4 bits, needs less memory than planned."
     ),
+    "estimate.none-trains": (
+        "beside {beside:,} rollout {beside:node|nodes}, {nodes:,} {nodes:node|nodes} "
+        "in all {nodes:leaves|leave} none to train: --nodes and --gpus count both, so "
+        "give the sum of a plan's nodes and rollout_nodes"
+    ),
     "value.and-rollout": "{servers} + {nodes:,} rollout {nodes:node|nodes}",
     "row.alignment.kind": "method",
     "row.alignment.placement": "generation on",

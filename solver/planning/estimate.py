@@ -18,6 +18,7 @@ from solver.catalog.supply import standard_server
 from solver.errors import InputError, Issue, IssueLog, nearest
 from solver.hardware import hardware_of, precision_supported
 from solver.layout_space import Lattice, LayoutSpace, NodeLimits
+from solver.messages import sentence
 from solver.performance.efficiency import attained
 from solver.performance.inputs import (
     RECOMPUTE,
@@ -175,21 +176,9 @@ def _runnable(setting: Setting, server: Server, nodes: int) -> tuple[TrainingJob
         raise _fault("contradiction", "rollout nodes need a network", "server")
     beside = min(job.rollout_nodes for job in setting.jobs)
     if not found and beside >= nodes:
-        raise _fault("contradiction", _none_trains(nodes, beside), "nodes")
+        message = sentence("estimate.none-trains", nodes=nodes, beside=beside)
+        raise _fault("contradiction", message, "nodes")
     return tuple(found) or (first,)
-
-
-def _none_trains(nodes: int, beside: int) -> str:
-    """Tell that nodes and GPUs of an estimate count those that only generate."""
-    return (
-        f"beside {_counted(beside, 'rollout node')}, {_counted(nodes, 'node')} in all "
-        "leave none to train: --nodes and --gpus count both, so give the sum of a "
-        "plan's nodes and rollout nodes"
-    )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _rank(estimate: Estimate) -> tuple[int, float]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from solver.catalog.gpu_names import gpus_like
@@ -39,6 +39,11 @@ __all__ = [
 ]
 
 MAX_SHOWN = 6
+LISTED = {
+    "optimizer": "gpuplan catalog list optimizers",
+    "framework": "gpuplan catalog list frameworks",
+}
+"""Kinds so few that some are named where no name is near, and the command for all."""
 MIN_PART = 3
 """Letters from which a name may be meant as a part of a longer one."""
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
@@ -236,7 +241,8 @@ def resolve_framework(name: str, catalog: Catalog) -> str | Issue:
                 best, longest = entry.id, length
     if best is not None:
         return best
-    return _unknown("framework", name, _nearest_name(name, catalog.frameworks, {}))
+    hint = _nearest_name(name, catalog.frameworks, {})
+    return _unknown("framework", name, hint, () if hint else tuple(catalog.frameworks))
 
 
 def resolve_architecture(name: str, catalog: Catalog) -> str | Issue:
@@ -303,7 +309,9 @@ def _one(kind: str, name: str, names: Mapping[str, str]) -> str | Issue:
     found = {compact(written): entry_id for written, entry_id in names.items()}
     if compact(name) in found:
         return found[compact(name)]
-    return _unknown(kind, name, _nearest_name(name, names, {}))
+    hint = _nearest_name(name, names, {})
+    some = sorted(set(names.values())) if kind in LISTED else ()
+    return _unknown(kind, name, hint, () if hint else some)
 
 
 def _nearest_name(
@@ -326,9 +334,14 @@ def _nearest_name(
     )
 
 
-def _unknown(kind: str, name: str, hint: str | None) -> Issue:
-    """Return the issue of a name that the catalog does not have."""
-    return Issue("unknown-name", f"the catalog has no {kind} {shown(name)}", hint=hint)
+def _unknown(kind: str, name: str, hint: str | None, some: Sequence[str] = ()) -> Issue:
+    """Return the issue of a name that the catalog does not have, with some it has."""
+    message = f"the catalog has no {kind} {shown(name)}"
+    if some:
+        message += f", but {', '.join(some[:MAX_SHOWN])}"
+    if len(some) > MAX_SHOWN:
+        message += f" and {len(some) - MAX_SHOWN} more: `{LISTED[kind]}`"
+    return Issue("unknown-name", message, hint=hint)
 
 
 def ambiguous(name: str, found: tuple[str, ...]) -> Issue:

@@ -12,6 +12,16 @@ ALIGNMENT = {
         "published runs, which differ by a third either way: one of ten takes "
         "more than {times} times as long."
     ),
+    "warning.alignment.engine-copy": (
+        "While it generates, the engine holds all weights in 16 bits, beside the base "
+        "that {train} trains adapters on: an engine that shares that base, or reads it "
+        "in 4 bits, needs less memory than planned."
+    ),
+    "estimate.none-trains": (
+        "beside {beside:,} rollout {beside:node|nodes}, {nodes:,} {nodes:node|nodes} "
+        "in all {nodes:leaves|leave} none to train: --nodes and --gpus count both, so "
+        "give the sum of a plan's nodes and rollout_nodes"
+    ),
     "value.and-rollout": "{servers} + {nodes:,} rollout {nodes:node|nodes}",
     "row.alignment.kind": "method",
     "row.alignment.placement": "generation on",
@@ -61,6 +71,15 @@ ALIGNMENT = {
         "The longest response is taken as {longest:,} tokens, twice the mean of "
         "{mean:,} (an estimate): the batch waits for it and training has to fit it; "
         "state generation.max_response_tokens."
+    ),
+    "notice.alignment.longest-held": (
+        "The longest response is taken as {longest:,} tokens, with a mean of {mean:,}: "
+        "prompt and response together stay within the sequence_length of "
+        "{sequence_length:,}."
+    ),
+    "notice.alignment.together": (
+        "Generation is placed together alone: {keys} of alignment.generation, which "
+        "only count apart, are left aside."
     ),
     "notice.alignment.group": (
         "No group is stated: {group:,} responses to each prompt are assumed."

@@ -67,8 +67,10 @@ def host_bytes_needed(
 ) -> FloatArray:
     """Host memory a node: processes, a staged checkpoint, what left the GPUs, (n,).
 
-    A checkpoint's shards are gathered and copied before they are written; states that
-    lie in host memory are written from there.
+    A checkpoint's shards are gathered and copied before they are written. States that
+    left the GPUs are not: those in host memory are written from there, and of those on
+    drives DeepSpeed copies the files (``save_checkpoint`` copies the swap folder but
+    its gradients, since deepspeedai/DeepSpeed pull request 4707), which needs a buffer.
     """
     state = state_bytes(job, framework)
     trained = sum(
@@ -76,7 +78,7 @@ def host_bytes_needed(
     )
     staged: Any = checkpoint_bytes(shape, job, framework)
     for model in trained_shapes(shape, job):
-        staged = staged - _in_host_already(model, job, state, layouts)
+        staged = staged - _left_the_gpus(model, job, state, layouts)
     staged = staged / checkpoint_writer_nodes(layouts)
     copies = layouts.dp * layouts.cp / np.maximum(layouts.shard_degree, 1)
     paged = state.paged * trained * copies / layouts.nodes
@@ -84,11 +86,11 @@ def host_bytes_needed(
     return np.asarray(layouts.gpus_per_node * PROCESS_BYTES + staged + paged + away)
 
 
-def _in_host_already(
+def _left_the_gpus(
     shape: TransformerShape, job: TrainingJob, state: StateBytes, layouts: Layouts
 ) -> Any:
-    """Bytes of a checkpoint that are in host memory before it is staged."""
-    if not job.offload or job.offload.nvme:
+    """Bytes of a checkpoint that lie in host memory or on drives, and stay there."""
+    if not job.offload:
         return 0.0
     moments = model_optimizer_bytes(shape, job, state)
     weights = state.weight * trained_parameter_count(shape, job)

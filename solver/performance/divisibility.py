@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from solver.performance.adapters import base_of, quantised_bytes
 from solver.performance.inputs import Framework, TrainingJob, TransformerShape
 from solver.performance.lattice_axes import (
     LatticeLimits,
@@ -356,14 +357,24 @@ def _zero_stage(
                 "zero-stage-not-in-framework",
                 "zero_stage",
                 zero,
-                f"{framework.name} has no ZeRO-{zero}{with_pipeline} for method "
-                f"{job.method}, only {', '.join(map(str, sorted(legal)))}",
+                f"{framework.name} has no ZeRO-{zero}{with_pipeline} for "
+                f"{_barring(zero, job, framework, legal)}",
                 neighbours(zero, legal),
             )
             for zero in limits.listed("zero_stage")
             if zero not in legal
         },
     )
+
+
+def _barring(zero: int, job: TrainingJob, framework: Framework, legal: set[int]) -> str:
+    """What bars a stage, the method or the format of the base, and what remains."""
+    stages = ", ".join(map(str, sorted(legal)))
+    base, able = base_of(job), framework.sharded_bases
+    if zero < 3 or not quantised_bytes(job) or base in able:
+        return f"method {job.method}, only {stages}"
+    others = f"; {' and '.join(able)} bases have it" if able else ""
+    return f"{'an' if base == 'int8' else 'a'} {base} base, only {stages}{others}"
 
 
 def _batch(

@@ -374,8 +374,11 @@ def mfu(
     Model FLOPs are the matmuls that the job needs: forward, backward for inputs, and
     backward for those weights that train (so 6 FLOPs a parameter and token in full
     training, 4 with LoRA); causal attention counts half, recomputation not at all.
-    The peak is the dense one of the precision, though attention runs in 16 bits.
+    The peak is the dense one of the precision, though attention runs in 16 bits. Of
+    alignment the work is the policy's training, once a batch; GPUs that only generate
+    count with those that train, since they are busy for it too.
     """
     work = model_flops_per_token(shape, job) * job.sequence_length
-    peak = layouts.gpus * hardware.peak_precision
+    busy = layouts.gpus + job.rollout_nodes * np.asarray(layouts.gpus_per_node)
+    peak = busy * hardware.peak_precision
     return np.asarray(work * layouts.global_batch / (peak * step_s))

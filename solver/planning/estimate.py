@@ -18,6 +18,7 @@ from solver.catalog.supply import standard_server
 from solver.errors import InputError, Issue, IssueLog, nearest
 from solver.hardware import hardware_of, precision_supported
 from solver.layout_space import Lattice, LayoutSpace, NodeLimits
+from solver.messages import sentence
 from solver.performance.efficiency import attained
 from solver.performance.inputs import (
     RECOMPUTE,
@@ -173,6 +174,10 @@ def _runnable(setting: Setting, server: Server, nodes: int) -> tuple[TrainingJob
     first = setting.jobs[0]
     if not found and first.rollout_nodes and not server.network:
         raise _fault("contradiction", "rollout nodes need a network", "server")
+    beside = min(job.rollout_nodes for job in setting.jobs)
+    if not found and beside >= nodes:
+        message = sentence("estimate.none-trains", nodes=nodes, beside=beside)
+        raise _fault("contradiction", message, "nodes")
     return tuple(found) or (first,)
 
 

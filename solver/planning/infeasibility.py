@@ -24,6 +24,7 @@ from solver.planning.by_name import SET_LABELS, best_first, best_of_each_name
 from solver.planning.clock import Clock
 from solver.planning.conflict import joint_relaxations, minimal_conflict
 from solver.planning.energy_relaxations import relaxed_limits
+from solver.planning.host_relaxations import host_relaxations
 from solver.planning.least_change import Solve, least_change
 from solver.planning.memory_limits import (
     data_parallel_limit,
@@ -236,7 +237,7 @@ def _explanation(
     alone_rules = {o.rule for o in found}
     rules = tuple(r for r in RELAXABLE if r in {*in_force(setting), *alone_rules})
     conflict = minimal_conflict(setting, rules, alone_rules, clock)
-    alone = bool(found) or any(lever["fits"] for lever in extra)
+    alone = bool(found) or any(lever.get("fits", True) for lever in extra)
     return Explanation(
         kind=kind,
         summary=summary,
@@ -345,7 +346,10 @@ def _constraints(setting: Setting, clock: Clock) -> Explanation:
         cause, why = _physical(setting, clock)
         texts += [why] if cause or not found else []
     summary = " ".join([sentence("why.constraints"), *texts])
-    answer = _explanation(setting, clock, "constraints", summary, found, miss)
+    extra: tuple[dict[str, Any], ...] = ()
+    if cause == "host":
+        extra = host_relaxations(setting, _solver(setting, clock))
+    answer = _explanation(setting, clock, "constraints", summary, found, miss, extra)
     return replace(answer, conflict=_with_cause(cause, answer.conflict))
 
 

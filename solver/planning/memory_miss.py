@@ -31,6 +31,9 @@ from solver.units import GIB
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
 
+LEAN_OPTIMIZERS = ("adamw-8bit", "paged-adamw-8bit")
+"""What is offered in place of an optimizer whose states are too large."""
+
 
 @dataclass(frozen=True)
 class MemoryMiss:
@@ -197,7 +200,7 @@ def _least_need(
     return _leanest(setting, limits, group, groups, bounds)
 
 
-def _runs(catalog: Catalog, framework: str, optimizer: str) -> bool:
+def runs(catalog: Catalog, framework: str, optimizer: str) -> bool:
     """Whether a framework can run an optimizer of the catalog."""
     entry = catalog.optimizers.get(optimizer)
     return entry is not None and framework in (entry.frameworks or (framework,))
@@ -206,8 +209,8 @@ def _runs(catalog: Catalog, framework: str, optimizer: str) -> bool:
 def _changes(setting: Setting) -> Iterator[tuple[str, str, str, Setting]]:
     """Each lever: name, what it is now, what it would be, the setting with it."""
     work, catalog = setting.scenario.workload, setting.catalog
-    for optimizer in ("adamw-8bit", "paged-adamw-8bit"):
-        able = _runs(catalog, work.framework, optimizer)
+    for optimizer in LEAN_OPTIMIZERS:
+        able = runs(catalog, work.framework, optimizer)
         able = able and updates_on(
             catalog.optimizers[optimizer].on_host, setting.job.offload
         )
@@ -234,9 +237,7 @@ def _changes(setting: Setting) -> Iterator[tuple[str, str, str, Setting]]:
             now = setting.job.offload.what
             yield "offload", now, name, replace(setting, job=job, others=())
     for framework, entry in sorted(catalog.frameworks.items()):
-        able = work.method in entry.methods and _runs(
-            catalog, framework, work.optimizer
-        )
+        able = work.method in entry.methods and runs(catalog, framework, work.optimizer)
         if framework != work.framework and able:
             traits = framework_of(catalog, framework)
             other = replace(setting, framework=traits, others=())

@@ -64,7 +64,12 @@ class PredictedSteps:
 
     def notes(self) -> list[Message]:
         """All that there is to say, most important first."""
-        return [*self._efficiency(), *self._launches(), *self._range()]
+        return [
+            *self._efficiency(),
+            *self._launches(),
+            *self._engine(),
+            *self._range(),
+        ]
 
     def _efficiency(self) -> list[Message]:
         asked = self.job.efficiency
@@ -86,6 +91,13 @@ class PredictedSteps:
             return []
         percent, times = round(100 * self.mfu), round(self.late_factor, 2)
         return [Message.of("warning.low-mfu", percent=percent, times=times)]
+
+    def _engine(self) -> list[Message]:
+        """That nodes that train adapters hold their base a second time to generate."""
+        how, trained = self.job.alignment, self.job.method
+        if how is None or not how.generates or how.apart or trained == "full":
+            return []
+        return [Message.of("warning.alignment.engine-copy", train=trained)]
 
     def _range(self) -> list[Message]:
         """That a GPU, a combination or a number of GPUs was never measured."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from solver.candidates import CandidateTable
 from solver.catalog.country_groups import grouped
 from solver.messages import sentence
 from solver.options import network_gbps_per_gpu
@@ -20,6 +21,7 @@ from solver.planning.place_relaxations import PLACES
 from solver.planning.supply_relaxations import SUPPLY
 from solver.ranges import Range
 from solver.scenario.scenario import Constraints, Scenario
+from solver.setting import Setting
 from solver.units import DAY, GB, GIB, HOUR, format_count, format_duration_s, format_usd
 
 OF_SCENARIO = {**ENERGY, **PLACES}
@@ -43,12 +45,17 @@ def describe(opening: Opening, scenario: Scenario) -> Described:
     return {
         "constraint": opening.rule,
         **told,
-        "opens": {
-            "offer": setting.options[int(table.option[row])].name,
-            "gpus": int(table.layouts.gpus[row]),
-            "cost_usd": round(float(table.cost_limit_usd[row]), 2),
-            "duration_days": round_up(float(table.duration_limit_s[row]) / DAY, 4),
-        },
+        "opens": opened_plan(setting, table, row),
+    }
+
+
+def opened_plan(setting: Setting, table: CandidateTable, row: int) -> Described:
+    """The plan that a relaxation opens, in short."""
+    return {
+        "offer": setting.options[int(table.option[row])].name,
+        "gpus": int(table.layouts.gpus[row]),
+        "cost_usd": round(float(table.cost_limit_usd[row]), 2),
+        "duration_days": round_up(float(table.duration_limit_s[row]) / DAY, 4),
     }
 
 

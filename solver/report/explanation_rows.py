@@ -56,7 +56,10 @@ def _relaxations(relaxations: list[dict[str, Any]]) -> Grid:
     rows = []
     for relaxation in relaxations:
         row = [
-            label("rule", str(relaxation["constraint"])),
+            label(
+                "lever" if relaxation.get("unit") == "choice" else "rule",
+                str(relaxation["constraint"]),
+            ),
             *_now_and_needed(relaxation),
         ]
         if opens:

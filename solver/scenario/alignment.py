@@ -173,6 +173,9 @@ def _generating(
 ) -> Aligned:
     """Return the work of a step that generates what it trains on."""
     prompt, response = _lengths(file, spec, architecture, reading)
+    longest = _longest(file, spec, prompt, response, reading)
+    max_seq = architecture.max_seq if architecture is not None else None
+    _tell_too_long(prompt + longest, max_seq, reading)
     group = spec.group or (GROUP if kind == "grpo" else 1)
     if spec.group is None and kind == "grpo":
         reading.notice("notice.alignment.group", group=group)
@@ -189,18 +192,20 @@ def _generating(
         critic=critic.id if critic else "none",
         reference=_reference(file, spec, reading, quiet=True),
     )
+    rollouts = _rollout_nodes(spec, reading)
+    generation = spec.generation or GenerationSpec()
     work = AlignmentWork(
         kind="ppo" if kind == "ppo" else "grpo",
         prompt_tokens=prompt,
         response_tokens=response,
-        longest_response=_longest(spec, response, reading),
+        longest_response=longest,
         group=group,
         update_epochs=spec.update_epochs,
         reference=_reference(file, spec, reading),
         reward=reward,
         critic=critic,
-        rollout_nodes=_rollout_nodes(spec, reading),
-        one_step_behind=bool(spec.generation and spec.generation.one_step_behind),
+        rollout_nodes=rollouts,
+        one_step_behind=any(rollouts) and generation.one_step_behind,
     )
     return Aligned(work, prompt + response)
 
@@ -278,10 +283,10 @@ def _lengths(
             prompt = whole - response if response is not None else whole // 2
         if response is None:
             response = whole - prompt
-        if prompt + response != whole or min(prompt, response) < 1:
+        if prompt + response > whole or min(prompt, response) < 1:
             message = (
-                f"prompt_tokens {prompt:,} and response_tokens {response:,} make no "
-                f"sequence of {whole:,}: leave sequence_length out"
+                f"prompt_tokens {prompt:,} and response_tokens {response:,} do not go "
+                f"into a sequence of {whole:,}: raise sequence_length or leave it out"
             )
             depends = [(*ALIGNMENT, "prompt_tokens"), (*ALIGNMENT, "response_tokens")]
             path = (*WORKLOAD, "sequence_length")
@@ -295,24 +300,49 @@ def _lengths(
         reading.notice("notice.alignment.lengths", prompt=prompt, response=response)
     if prompt is None or response is None:
         return PROMPT_TOKENS, RESPONSE_TOKENS  # never: both are stated
-    _tell_too_long(prompt + response, longest, reading)
     return prompt, response
 
 
-def _longest(spec: AlignmentSpec, response: int, reading: Reading) -> int:
-    """Return the tokens of the longest response."""
+def _longest(
+    file: ScenarioFile,
+    spec: AlignmentSpec,
+    prompt: int,
+    response: int,
+    reading: Reading,
+) -> int:
+    """Return the tokens of the longest response, which a sequence has to hold."""
     stated = spec.generation.max_response_tokens if spec.generation else None
+    whole = file.workload.sequence_length
     if stated is None:
-        over = float(reading.catalog.calibration["inference"]["longest_over_mean"])
-        longest = round(over * response)
-        reading.notice("notice.alignment.longest", longest=longest, mean=response)
-        return longest
+        return _assumed_longest(whole, prompt, response, reading)
+    path = (*ALIGNMENT, "generation", "max_response_tokens")
+    depends = [(*ALIGNMENT, "response_tokens")]
     if stated < response:
         message = f"the longest response is shorter than the mean of {response:,}"
-        path = (*ALIGNMENT, "generation", "max_response_tokens")
-        depends = [(*ALIGNMENT, "response_tokens")]
+        reading.fault("contradiction", message, path, depends_on=depends)
+    elif whole is not None and prompt + stated > whole:
+        message = (
+            f"a prompt of {prompt:,} tokens and a response of {stated:,} pass the "
+            f"sequence_length of {whole:,}"
+        )
+        depends += [(*ALIGNMENT, "prompt_tokens"), (*WORKLOAD, "sequence_length")]
         reading.fault("contradiction", message, path, depends_on=depends)
     return max(stated, response)
+
+
+def _assumed_longest(
+    whole: int | None, prompt: int, response: int, reading: Reading
+) -> int:
+    """Return a multiple of the mean, or what a stated sequence leaves of it."""
+    over = float(reading.catalog.calibration["inference"]["longest_over_mean"])
+    usual = round(over * response)
+    if whole is None or prompt + usual <= whole:
+        reading.notice("notice.alignment.longest", longest=usual, mean=response)
+        return usual
+    longest = max(whole - prompt, response)
+    values = {"longest": longest, "mean": response, "sequence_length": whole}
+    reading.notice("notice.alignment.longest-held", **values)
+    return longest
 
 
 def _model(
@@ -377,20 +407,24 @@ def _rollout_nodes(spec: AlignmentSpec, reading: Reading) -> tuple[int, ...]:
     generation = spec.generation or GenerationSpec()
     places = spec.placement or ("together", "apart")
     together, apart = "together" in places, "apart" in places
-    for key, stated in (
-        ("rollout_nodes", bool(generation.rollout_nodes)),
-        ("one_step_behind", generation.one_step_behind),
-    ):
-        if stated and not apart:
-            message = f"{key} goes with placement apart"
-            path = (*ALIGNMENT, "generation", key)
-            depends = [(*ALIGNMENT, "placement")]
-            reading.fault("contradiction", message, path, key=True, depends_on=depends)
+    if not apart:
+        _tell_unused(generation, reading)
     numbers = tuple(dict.fromkeys(generation.rollout_nodes)) or ROLLOUT_NODES
     if apart and not generation.rollout_nodes:
         tried = ", ".join(str(n) for n in ROLLOUT_NODES)
         reading.notice("notice.alignment.rollout", tried=tried)
     return ((0,) if together else ()) + (numbers if apart else ())
+
+
+def _tell_unused(generation: GenerationSpec, reading: Reading) -> None:
+    """Tell of keys that only count apart: a placement is tried with all else kept."""
+    stated = {
+        "rollout_nodes": bool(generation.rollout_nodes),
+        "one_step_behind": generation.one_step_behind,
+    }
+    keys = " and ".join(key for key, is_stated in stated.items() if is_stated)
+    if keys:
+        reading.notice("notice.alignment.together", keys=keys)
 
 
 def aligned_tokens(

@@ -25,14 +25,17 @@ class GenerationSpec(Spec):
 
     max_response_tokens: Tokens | None = None
     """Tokens of the longest response, for which the whole batch waits and in which
-    training has to fit. Default: twice `response_tokens`, an estimate; the same where
-    all responses are of one length."""
+    training has to fit. Default: twice `response_tokens`, an estimate, or what a stated
+    `sequence_length` leaves beside the prompt if that is less; the same as
+    `response_tokens` where all responses are of one length."""
     rollout_nodes: Annotated[tuple[PositiveWhole, ...], AnyOf] = ()
     """Numbers of nodes that only generate, where models are placed apart; the best is
-    taken. Default: 1, 2, 4, 8 and 16 are tried."""
+    taken; left aside where placement is together alone. Default: 1, 2, 4, 8 and 16 are
+    tried."""
     one_step_behind: bool = False
     """Whether rollout nodes generate the next batch while this one is trained on, with
-    weights one step old. Default: no, on policy."""
+    weights one step old; left aside where placement is together alone. Default: no, on
+    policy."""
 
 
 class AlignmentSpec(Spec):

@@ -18,6 +18,7 @@ from solver.errors import MAX_SHOWN, InternalError, nearest, shown
 from solver.scenario.reading import Reading, list_hint
 from solver.scenario.schema import ScenarioFile
 from solver.scenario.spec import Spec
+from solver.scenario.synonyms import key_meant, meaning
 from solver.units import QuantityError
 from solver.yaml_source import DataPath
 
@@ -66,6 +67,9 @@ def _log_all(details: Iterable[ErrorDetails], reading: Reading) -> None:
     for detail in details:
         path = located(detail["loc"], reading.source.data)
         code, message, hint = _told(detail, path, reading)
+        if code != "unknown-key" and (meant := meaning(path, reading.value(path))):
+            hint = meant.hint
+            message = "; ".join(part for part in (message, meant.remark) if part)
         reading.fault(code, message, path, hint, key=code == "unknown-key")
 
 
@@ -157,7 +161,7 @@ def _unknown_key(path: DataPath) -> tuple[str, str, str | None]:
     key = str(path[-1])
     spec = spec_at(path[:-1])
     keys = () if spec is None else spec.keys()
-    hint = nearest(key, keys)
+    hint = key_meant(path) or nearest(key, keys)
     if hint is None:
         hint = _elsewhere(key)
     if hint is not None:

@@ -125,7 +125,8 @@ def list_hint(written: object) -> str | None:
     if not isinstance(written, str) or "," not in written:
         return None
     parts = [part.strip() for part in written.strip(" []").split(",")]
-    return f"[{', '.join(part for part in parts if part)}]"
+    meant = f"[{', '.join(part for part in parts if part)}]"
+    return None if meant == written.strip() else meant
 
 
 def _place(issue: Issue) -> tuple[str, int, int]:

@@ -60,7 +60,7 @@ from solver.scenario.quantities import (
 )
 from solver.scenario.range_schema import Degrees, Stages
 from solver.scenario.scenario import Aim
-from solver.scenario.spec import AnyOf, Form, Names, Spec, Spelled
+from solver.scenario.spec import AnyOf, Form, Names, Spec, Spelled, SpelledModule
 from solver.scenario.supply_schema import OfferSpec, PriceSpec, QuotaSpec
 from solver.units import DAY
 
@@ -103,8 +103,9 @@ class LoraSpec(Spec):
 
     rank: PositiveWhole = 16
     """Rank of the adapters. Default: 16."""
-    targets: Annotated[tuple[Annotated[LoraTarget, Spelled], ...], AnyOf] = ()
-    """Linear layers with adapters. Default: all of q, k, v, o, gate, up, down."""
+    targets: Annotated[tuple[Annotated[LoraTarget, SpelledModule], ...], AnyOf] = ()
+    """Linear layers with adapters: q or q_proj, and so on. Default: all of q, k, v, o,
+    gate, up, down."""
     base: Annotated[Base, Spelled] | None = None
     """How the frozen linears are kept: bf16 (the 16 bits of the precision), int8, nf4
     (4 bits, double quantisation) or nf4_plain (without). Default: bf16 for lora, nf4
@@ -137,7 +138,9 @@ class WorkloadSpec(Spec):
     own, and the padding is computed too). Default: packed; samples without
     `data.mean_document_tokens` are taken as whole sequences."""
     sequence_length: SequenceTokens | None = None
-    """Tokens a sequence. Default: 4096, or what the model allows if that is less."""
+    """Tokens a sequence; of dpo each of the two sequences of a pair, of ppo and grpo
+    what a prompt and its longest response stay within. Default: 4096, or what the model
+    allows if that is less; dpo 2048, ppo and grpo what their lengths add up to."""
     global_batch_size: (
         Annotated[
             Annotated[Sequences, Tag("<value>")]

@@ -20,13 +20,23 @@ from solver.scenario.quantities import Text, any_of, word
 
 
 class _Spelled:
-    """Annotation of a word of a fixed list."""
+    """Annotation of a word of a fixed list, after which an ending means nothing."""
+
+    def __init__(self, ending: str = "") -> None:
+        self._ending = ending
+
+    def _word(self, value: Any) -> Any:
+        """Return a word in its canonical spelling, without the ending."""
+        spelled = word(value)
+        return spelled.removesuffix(self._ending) if isinstance(spelled, str) else value
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """Return the schema that takes every spelling."""
-        return core_schema.no_info_before_validator_function(word, handler(source))
+        return core_schema.no_info_before_validator_function(
+            self._word, handler(source)
+        )
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -35,6 +45,8 @@ class _Spelled:
         described = handler(schema)
         words = described.get("enum", [described.get("const")])
         spelled = "|".join(_spellings(str(known)) for known in words)
+        if self._ending:
+            spelled = f"({spelled})({_spellings(self._ending)})?"
         return {"anyOf": [described, {"type": "string", "pattern": f"^({spelled})$"}]}
 
 
@@ -70,6 +82,8 @@ def _spellings(known: str) -> str:
 
 Spelled = _Spelled()
 """A word of a fixed list, in any case and with spaces, hyphens or underscores."""
+SpelledModule = _Spelled("_proj")
+"""The same of linear layers, as PEFT names them (``q_proj``) or without the ending."""
 AnyOf = _AnyOf()
 """A list that means any of its members; a single value is a list of one."""
 

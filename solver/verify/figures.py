@@ -112,8 +112,9 @@ class Figures:
 
     @cached_property
     def mfu(self) -> float:
-        """Model FLOP/s over the dense peak of the precision."""
-        peak = float(self.evidence.hardware.peak_precision) * self.evidence.plan.gpus
+        """Model FLOP/s over the dense peak of the GPUs that train or generate."""
+        gpus = self.busy_nodes * self.evidence.server.gpus_per_node
+        peak = float(self.evidence.hardware.peak_precision) * gpus
         return self.model_flops_per_step / (self.step_time_s * peak)
 
     @cached_property

@@ -140,14 +140,26 @@ def test_a_checkpoint_in_host_memory_is_not_staged() -> None:
 
 
 def test_drives_hold_states_and_hosts_a_window() -> None:
-    """Tests that states on drives take host memory on their way, and as it is saved."""
+    """Tests that states on drives take host memory on their way alone, saved or not."""
     traits, row = framework("deepspeed"), sharded()
     work, count = moved(NVME), parameter_count(LLAMA2_70B)
     assert away_on_drives(LLAMA2_70B, work, traits, row)[0] == pytest.approx(18 * count)
     window = away_in_host(LLAMA2_70B, work, traits, row)
     assert window[0] == pytest.approx(8 * min(2e9 * 16, 18 * count / 8))
     need = host_bytes_needed(LLAMA2_70B, work, traits, row)
-    assert need[0] == pytest.approx(8 * PROCESS_BYTES + 14 * count + window[0])
+    assert need[0] == pytest.approx(8 * PROCESS_BYTES + 8 * 2e9 * 16)
+    host = host_bytes_needed(LLAMA2_70B, moved(PARAMETERS), traits, row)
+    assert host[0] == pytest.approx(8 * PROCESS_BYTES + 18 * count)
+    assert need[0] < host[0] / 4
+
+
+def test_weights_on_gpus_are_staged_though_the_optimizer_is_on_drives() -> None:
+    """Tests that of a checkpoint the drives' files are copied, and weights are not."""
+    traits, row = framework("deepspeed"), sharded()
+    work, count = moved(replace(OPTIMIZER, nvme=True)), parameter_count(LLAMA2_70B)
+    need = host_bytes_needed(LLAMA2_70B, work, traits, row)
+    window = 8 * 2e9 * 16
+    assert need[0] == pytest.approx(8 * PROCESS_BYTES + window + 2 * count)
     assert away_on_drives(LLAMA2_70B, moved(PARAMETERS), traits, row)[0] == 0
 
 

@@ -426,5 +426,27 @@ def test_an_estimate_pins_all_nodes() -> None:
     scenario = scenario_of("grpo", workload=work)
     found = estimate(scenario, catalog(), EstimatePins(nodes=2))
     assert (found.nodes, found.layout.rollout_nodes) == (1, 1)
-    with pytest.raises(InputError):
+    with pytest.raises(InputError) as caught:
         estimate(scenario, catalog(), EstimatePins(nodes=1))
+    (issue,) = caught.value.issues
+    assert (issue.where, issue.code) == ("--nodes", "contradiction")
+    assert "beside 1 rollout node, 1 node in all" in issue.message
+
+
+def test_mfu_counts_all_gpus_that_are_busy() -> None:
+    """Tests the FLOPs of the policy's training over GPUs that train and generate."""
+    here, beside = plain("grpo"), apart(2)
+    assert here.layout.global_batch_size == beside.layout.global_batch_size
+    work = here.mfu * here.step_time_s * here.gpus
+    busy = beside.gpus + 2 * beside.gpus_per_node
+    assert beside.mfu * beside.step_time_s * busy == pytest.approx(work)
+
+
+@pytest.mark.parametrize("method", ["dpo", "ppo"])
+def test_states_of_the_models_are_the_plans(method: str) -> None:
+    """Tests that they add up, but for gradients of the one that waits."""
+    plan = plain(method)
+    state = [plan.memory_gib[name] for name in ("weights", "gradients", "optimizer")]
+    models = sum(model["memory_gib"] for model in alignment(plan)["models"])
+    waiting = plan.memory_gib["gradients"] if method == "ppo" else 0.0
+    assert models == pytest.approx(sum(state) + waiting, rel=0.01)

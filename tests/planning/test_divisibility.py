@@ -135,3 +135,14 @@ def test_experts_that_do_not_divide_are_refused() -> None:
     answer = plan_job(job([BIG], model="mixtral-8x7b", constraints=limits), catalog())
     assert answer.explanation is not None
     assert "8 experts do not divide over EP 3" in answer.explanation.summary
+
+
+@pytest.mark.parametrize("method", ["lora", "qlora"])
+def test_zero_3_is_barred_by_the_base_and_not_by_the_method(method: str) -> None:
+    """Tests huggingface/peft#2833: int8 is not sharded, though QLoRA's NF4 is."""
+    pins = {"gpus": 8, "zero_stage": 3}
+    work = {"method": method, "framework": "hf-trainer", "lora": {"base": "int8"}}
+    told = "no ZeRO-3 for an int8 base, only 0; nf4 and nf4_plain bases have it"
+    assert told in refusal(TOY, pins, **work)
+    work["lora"] = {"base": "nf4"}
+    assert found(TOY, pins, **work).layout.zero_stage == 3

@@ -157,3 +157,55 @@ def test_an_estimate_tells_what_a_host_lacks(
     found = estimate(scenario, catalog(), EstimatePins(nodes=1))
     notes = {n.id for n in found.notes if n.id.startswith("note.offload")}
     assert notes == ({told} if told else set())
+
+
+def test_70b_trains_on_512_gb_of_host_memory_with_drives_alone() -> None:
+    """Tests that drives hold what a host cannot, while it trains and while it saves.
+
+    DeepSpeed copies the files of a checkpoint that lie on drives (pull request 4707).
+    """
+    node = {**ONE, "ram_gb": 512, "vcpus": 128, "local_nvme_tb": 30}
+    work = {
+        "start": "checkpoint",
+        "framework": "deepspeed",
+        "offload": "any",
+        "offload_to": ["host", "nvme"],
+        "tokens": "10M",
+        "sequence_length": 2048,
+        "global_batch_size": 64,
+    }
+    scenario = job([node], model="llama-3.1-70b", workload=work)
+    plan = plan_job(scenario, catalog(), alternatives=0).plan
+    assert plan is not None
+    assert str(plan.layout.offload).endswith("to nvme")
+    assert verify(plan, scenario, catalog()) == []
+    work["offload_to"] = "host"
+    scenario = job([node], model="llama-3.1-70b", workload=work)
+    answer = plan_job(scenario, catalog(), alternatives=0)
+    assert answer.plan is None
+    assert answer.explanation is not None
+    found = {told["constraint"]: told for told in answer.explanation.relaxations}
+    told = found["offload_to"]
+    assert (told["now"], told["needed"]) == ("host", "nvme")
+    assert told["set"] == "workload.offload_to=nvme"
+    assert told["opens"]["cost_usd"] == pytest.approx(plan.cost_usd, abs=0.01)
+
+
+def test_a_leaner_optimizer_opens_a_plan_where_hosts_lack_memory() -> None:
+    """Tests that it is offered with its plan, and that its override gives that plan.
+
+    A staged checkpoint of 7B takes 94 GB with Adam, 54 GB with 8-bit moments.
+    """
+    node = {**ONE, "ram_gb": 110, "vcpus": 128, "local_nvme_tb": 30}
+    work = {"start": "checkpoint", "framework": "deepspeed", "tokens": "100M"}
+    parts = {"model": "llama-2-7b", "workload": {**work, "optimizer": "adamw"}}
+    answer = plan_job(job([node], **parts), catalog(), alternatives=0)
+    assert answer.plan is None
+    assert answer.explanation is not None
+    assert answer.explanation.conflict[0] == "host"
+    told = {r["needed"]: r for r in answer.explanation.relaxations}
+    lean = told["adamw-8bit"]
+    scenario = job([node], **parts, overrides=(lean["set"],))
+    plan = plan_job(scenario, catalog(), alternatives=0).plan
+    assert plan is not None
+    assert lean["opens"]["cost_usd"] == pytest.approx(plan.cost_usd, abs=0.01)

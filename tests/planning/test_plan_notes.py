@@ -160,6 +160,19 @@ CASES: list[tuple[str, Keys, Keys]] = [
         own(QUIET, workload={**GRPO, "method": "dpo", "alignment": {}}),
     ),
     (
+        "alignment.engine-copy",
+        own(QUIET, workload={**GRPO, "train": "qlora"}),
+        own(QUIET, workload=GRPO),
+    ),
+    (
+        "alignment.engine-copy",
+        own(QUIET, workload={**GRPO, "train": "lora"}),
+        own(
+            QUIET,
+            workload={**GRPO, "train": "lora", "alignment": {"placement": "apart"}},
+        ),
+    ),
+    (
         "pcie-assumed",
         own(
             {**QUIET, "gpu": "a40", "gpus_per_node": 4, "intra_node": "nvlink3-bridge"}

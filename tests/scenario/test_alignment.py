@@ -161,6 +161,43 @@ def test_the_longest_response_is_twice_the_mean_unless_said() -> None:
     assert "notice.alignment.longest" not in notice_ids(of("ppo", fixed))
 
 
+@pytest.mark.parametrize(
+    ("alignment", "longest"),
+    [
+        ({}, 768),
+        ({"prompt_tokens": 1000}, 536),
+        ({"prompt_tokens": 512, "response_tokens": 700}, 1024),
+        ({"prompt_tokens": 100, "response_tokens": 500}, 1000),
+        ({"prompt_tokens": 536, "response_tokens": 500}, 1000),
+    ],
+)
+def test_the_longest_response_keeps_the_sequence(
+    alignment: dict[str, Any], longest: int
+) -> None:
+    """Tests that a prompt and it stay within a stated length, which is told."""
+    scenario = of("grpo", alignment, sequence_length=1536)
+    found = scenario.workload.alignment
+    assert found is not None
+    assert found.longest_response == longest
+    assert found.prompt_tokens + found.longest_response <= 1536
+    held = longest < 2 * found.response_tokens
+    assert ("notice.alignment.longest-held" in notice_ids(scenario)) is held
+    assert ("notice.alignment.longest" in notice_ids(scenario)) is not held
+
+
+def test_the_longest_response_is_held_against_the_model() -> None:
+    """Tests the notice where only the longest response passes what a model reads."""
+    keys = {
+        "method": "ppo",
+        "samples": 100,
+        "alignment": {"prompt_tokens": 500, "response_tokens": 500},
+    }
+    short = read(text(keys, model={**OTHER, "max_seq": 1400}))
+    enough = read(text(keys, model={**OTHER, "max_seq": 1500}))
+    assert "notice.sequence.too-long" in notice_ids(short)
+    assert "notice.sequence.too-long" not in notice_ids(enough)
+
+
 def test_models_of_ppo_and_grpo() -> None:
     """Tests that PPO has all four of the policy's size, and GRPO a rule for reward."""
     ppo, grpo = work_of("ppo"), work_of("grpo")
@@ -219,6 +256,22 @@ def test_placement() -> None:
     assert work_of("grpo", own).rollout_nodes == (3, 5)
     assert "notice.alignment.rollout" in notice_ids(of("grpo"))
     assert "notice.alignment.rollout" not in notice_ids(of("grpo", own))
+
+
+def test_keys_of_apart_are_left_aside_together() -> None:
+    """Tests that placements of one file can be compared, and that it is told."""
+    generation = {"rollout_nodes": 2, "one_step_behind": True}
+    one = of("grpo", {"placement": "together", "generation": generation})
+    assert one.workload.alignment is not None
+    assert one.workload.alignment.rollout_nodes == (0,)
+    assert not one.workload.alignment.one_step_behind
+    told_of = [n for n in one.notices if n.id == "notice.alignment.together"]
+    assert [n.values["keys"] for n in told_of] == ["rollout_nodes and one_step_behind"]
+    both = of("grpo", {"generation": generation})
+    assert both.workload.alignment is not None
+    assert both.workload.alignment.rollout_nodes == (0, 2)
+    assert both.workload.alignment.one_step_behind
+    assert "notice.alignment.together" not in notice_ids(both)
 
 
 def test_a_batch_of_whole_groups() -> None:
@@ -319,16 +372,10 @@ FAULTS: list[
         [("alignment.generation.max_response_tokens", "contradiction")],
     ),
     (
-        "ppo",
-        {
-            "placement": "together",
-            "generation": {"rollout_nodes": 2, "one_step_behind": True},
-        },
-        {},
-        [
-            ("alignment.generation.rollout_nodes", "contradiction"),
-            ("alignment.generation.one_step_behind", "contradiction"),
-        ],
+        "grpo",
+        {"generation": {"max_response_tokens": 1000}},
+        {"sequence_length": 1536},
+        [("alignment.generation.max_response_tokens", "contradiction")],
     ),
     ("grpo", {"groups": 4}, {}, [("alignment.groups", "unknown-key")]),
     ("grpo", {"group": 0}, {}, [("alignment.group", "out-of-range")]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from solver.catalog.names import compact
 from solver.scenario.faults import located, spec_at
 from solver.scenario.model_schema import ModelSpec
 from solver.scenario.range_schema import RangeSpec
@@ -13,6 +14,7 @@ from solver.scenario.schema import (
     ScenarioFile,
 )
 from solver.scenario.supply_schema import OfferSpec, OwnNetworkSpec
+from solver.scenario.synonyms import WORDS
 from solver.yaml_source import DataPath
 from tests.scenario.reading import SMALL, faults, only_fault, read
 
@@ -273,3 +275,110 @@ def test_what_is_repeated_is_short_and_harmless() -> None:
     assert len(told) == 3
     assert all(len(line) < 250 and line.isprintable() for line in told)
     assert any("constraints.a\\x1b" in line for line in told)
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "hint"),
+    [
+        ("packing", "pad", "padded"),
+        ("packing", False, "padded"),
+        ("tokens", "chinchilla", "compute-optimal"),
+        ("tokens", "Optimal", "compute-optimal"),
+        ("offload_to", "cpu", "host"),
+        ("offload_to", ["RAM"], "host"),
+        ("offload_to", "disk", "nvme"),
+        ("method", "RLHF", "ppo"),
+        ("lora.base", "int4", "nf4"),
+        ("lora.base", "4-bit", "nf4"),
+        ("lora.base", "nf4-double", "nf4"),
+        ("lora.base", "8bit", "int8"),
+        ("lora.targets", "all-linear", "[q, k, v, o, gate, up, down]"),
+    ],
+)
+def test_other_words_for_the_same_are_known(
+    key: str, written: object, hint: str
+) -> None:
+    """Tests that what was meant is the hint, not what is spelled alike."""
+    found = faults(SMALL, [(f"workload.{key}", written)])
+    assert found[0].path.startswith(f"workload.{key}")
+    assert found[0].hint == hint
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "told"),
+    [
+        ("method", "orpo", "dpo is nearest in kind"),
+        ("method", "KTO", "dpo is nearest in kind"),
+        ("method", "simpo", "dpo is nearest in kind"),
+        ("method", "dora", "lora is nearest in kind"),
+        ("train", "dora", "lora is nearest in kind"),
+        ("offload", "cpu", "offload_to where to: host"),
+        ("offload", ["ram"], "offload_to where to: host"),
+        ("offload", "nvme", "offload_to where to: nvme"),
+    ],
+)
+def test_what_no_word_stands_for_has_a_remark(
+    key: str, written: object, told: str
+) -> None:
+    """Tests that no wrong word is suggested where none means the same."""
+    issue = only_fault(SMALL, [(f"workload.{key}", written)])
+    assert (issue.code, issue.hint) == ("wrong-value", None)
+    assert issue.message.endswith(told)
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("lora.r", "rank"),
+        ("lora.target_modules", "targets"),
+        ("cpu_offload", "offload"),
+    ],
+)
+def test_other_names_of_keys_are_known(key: str, hint: str) -> None:
+    """Tests keys as other programs call them."""
+    method = [("workload.method", "lora"), ("workload.tokens", "2B")]
+    issue = only_fault(SMALL, [*method, (f"workload.{key}", 8)])
+    assert (issue.code, issue.hint) == ("unknown-key", hint)
+
+
+def test_linear_layers_are_named_as_peft_does() -> None:
+    """Tests q_proj for q, and that what is no layer has no list as its hint."""
+    keys = [("workload.method", "lora"), ("workload.tokens", "2B")]
+    long = read(SMALL, [*keys, ("workload.lora.targets", ["q_proj", "Down-Proj"])])
+    short = read(SMALL, [*keys, ("workload.lora.targets", ["q", "down"])])
+    assert long.workload == short.workload
+    issue = only_fault(SMALL, [*keys, ("workload.lora.targets", ["q_proj", "lm_head"])])
+    assert (issue.code, issue.path) == ("wrong-value", "workload.lora.targets[1]")
+
+
+def test_synonyms_lead_to_right_words() -> None:
+    """Tests that every hint of a synonym is itself read, under a method that has it."""
+    lora = [("workload.method", "lora"), ("workload.tokens", "2B")]
+    moved = [*lora, ("workload.framework", "deepspeed"), ("workload.offload", "any")]
+    padded = [("data.mean_document_tokens", 500)]
+    usual = {"base": lora, "targets": lora, "offload_to": moved, "packing": padded}
+    for (section, key), words in WORDS.items():
+        path = "workload." + key if section == "workload" else f"workload.lora.{key}"
+        assert set(words) == {compact(word) for word in words}
+        for hint in {meant.hint for meant in words.values() if meant.hint}:
+            if hint == "ppo":
+                continue  # needs the keys of alignment, too
+            value = hint.strip("[]").split(", ") if hint.startswith("[") else hint
+            assert read(SMALL, [*usual.get(key, ()), (path, value)])
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("optimizer", "but adafactor, adagrad, adamw, "),
+        ("framework", "but deepspeed, hf-trainer, megatron, "),
+    ],
+)
+def test_a_name_near_to_none_gets_some_that_there_are(key: str, told: str) -> None:
+    """Tests that the message names entries, and how to list all where they are many."""
+    issue = only_fault(SMALL, [(f"workload.{key}", "shampoo")])
+    assert (issue.code, issue.hint) == ("unknown-name", None)
+    assert told in issue.message
+    assert ("`gpuplan catalog list optimizers`" in issue.message) == (
+        key == "optimizer"
+    )

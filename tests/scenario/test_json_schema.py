@@ -73,6 +73,7 @@ prices: [{discount: 20%, purchase: On-demand}]
 """Other forms: lists, ranges, spellings, units, keys without a value."""
 
 ADAPTERS = "{tokens: 2B, method: lora, lora: {targets: q}}"
+PEFT_NAMES = "{tokens: 2B, method: lora, lora: {targets: [q_proj, Down-proj]}}"
 
 OFFER = (
     "{name: mine, gpu: l40s, gpus_per_node: 8, storage: lustre, max_nodes: 0, "
@@ -148,7 +149,10 @@ def test_what_gpuplan_refuses_is_not_valid(path: str, value: Any) -> None:
     assert not editor().is_valid(with_key(path, value))
 
 
-@pytest.mark.parametrize(("path", "text"), [("workload", ADAPTERS), ("offers", OFFER)])
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [("workload", ADAPTERS), ("workload", PEFT_NAMES), ("offers", OFFER)],
+)
 def test_single_values_deeper_down(path: str, text: str) -> None:
     """Tests a single LoRA target, and a single storage tier of an offer."""
     value = load_yaml(f"x: {text}", "line").data["x"]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Event, current_thread, main_thread
 from types import FrameType
 
-__all__ = ["gently", "is_asked", "kept_handler"]
+__all__ = ["gently", "is_asked", "kept_handler", "remember"]
 
 _ASKED = Event()
 
@@ -58,3 +58,12 @@ def _ask(_signal: int, _frame: FrameType | None) -> None:
     """Remember it, and let the next one end the process."""
     _ASKED.set()
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def remember() -> None:
+    """Let every Ctrl-C in this process be remembered, and end searches.
+
+    For a worker that its caller ends: between two answers, Ctrl-C would else end it
+    with a traceback, and everything that it has in hand.
+    """
+    signal.signal(signal.SIGINT, lambda _signal, _frame: _ASKED.set())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from solver.errors import PackagingError
 
-__all__ = ["shipped", "shipped_catalog", "shipped_scenarios"]
+__all__ = ["shipped", "shipped_catalog", "shipped_scenarios", "shipped_sweeps"]
 
 
 def shipped_catalog() -> Traversable:
@@ -22,6 +22,11 @@ def shipped_catalog() -> Traversable:
 def shipped_scenarios() -> Traversable:
     """Return the folder of the shipped scenarios."""
     return shipped("scenarios")
+
+
+def shipped_sweeps() -> Traversable:
+    """Return the folder of the shipped sweeps."""
+    return shipped("scenarios") / "sweeps"
 
 
 def shipped(name: str) -> Traversable:

@@ -33,6 +33,7 @@ from solver.cli import (
     pareto,
     scenarios,
     solve,
+    sweep,
 )
 from solver.cli.terminal import (
     drop_the_rest,
@@ -67,6 +68,7 @@ app.command("compare", cls=PlainUsage)(compare.compare)
 app.command("pareto", cls=PlainUsage)(pareto.pareto)
 app.command("alternatives", cls=PlainUsage)(alternatives.alternatives)
 app.command("accuracy", cls=PlainUsage)(accuracy.accuracy)
+app.add_typer(sweep.app, name="sweep")
 app.add_typer(catalog.app, name="catalog")
 app.add_typer(scenarios.app, name="scenarios")
 

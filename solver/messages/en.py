@@ -14,6 +14,7 @@ from solver.messages.en_phases import PHASES
 from solver.messages.en_purchase import PURCHASE
 from solver.messages.en_questions import QUESTIONS
 from solver.messages.en_supply import SUPPLY
+from solver.messages.en_sweeps import SWEEPS
 
 __all__ = ["MESSAGES"]
 
@@ -472,6 +473,7 @@ MESSAGES: dict[str, str] = (
     | PURCHASE
     | QUESTIONS
     | SUPPLY
+    | SWEEPS
     | GEOGRAPHY
     | PHASES
     | CATALOG

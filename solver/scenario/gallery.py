@@ -82,12 +82,13 @@ class GalleryEntry:
 
 def shipped_names() -> tuple[str, ...]:
     """Return the names of the shipped scenarios, sorted."""
-    return tuple(sorted(file.name.removesuffix(".yaml") for file in _shipped_files()))
+    files = yaml_files(shipped_scenarios())
+    return tuple(sorted(file.name.removesuffix(".yaml") for file in files))
 
 
-def _shipped_files() -> Iterator[Traversable]:
-    """Yield the shipped scenario files."""
-    for file in shipped_scenarios().iterdir():
+def yaml_files(folder: Traversable) -> Iterator[Traversable]:
+    """Yield the YAML files of a shipped folder."""
+    for file in folder.iterdir():
         if file.name.endswith(".yaml") and not file.name.startswith("."):
             yield file
 
@@ -106,6 +107,26 @@ def find_scenario(path_or_name: str | Path) -> Found:
     InputError
         There is no such scenario.
     """
+    return find_shipped(path_or_name, shipped_scenarios(), "scenario")
+
+
+def find_shipped(path_or_name: str | Path, folder: Traversable, what: str) -> Found:
+    """Return the file that a path or a name stands for, as `find_scenario`.
+
+    Parameters
+    ----------
+    path_or_name
+        As the user wrote it.
+    folder
+        Where the shipped ones lie.
+    what
+        What they are called in messages.
+
+    Raises
+    ------
+    InputError
+        There is no such file.
+    """
     written = str(path_or_name)
     path = Path(written)
     looks_like_path = (
@@ -117,22 +138,12 @@ def find_scenario(path_or_name: str | Path) -> Found:
     if looks_like_path or is_file(path):
         return Found(path, written, path.parent, shipped=False)
     name = written.strip().casefold().replace("_", "-")
-    for file in _shipped_files():
-        if file.name == f"{name}.yaml":
-            return Found(file, file.name, shipped_scenarios(), shipped=True)
-    known = shipped_names()
-    message = "no such file, and no shipped scenario of that name"
-    raise InputError(
-        [
-            Issue(
-                "file-not-found",
-                message,
-                written,
-                None,
-                nearest(written[:MAX_NAME], known),
-            )
-        ]
-    )
+    known = {file.name.removesuffix(".yaml"): file for file in yaml_files(folder)}
+    if name in known:
+        return Found(known[name], known[name].name, folder, shipped=True)
+    hint = nearest(written[:MAX_NAME], sorted(known))
+    message = f"no such file, and no shipped {what} of that name"
+    raise InputError([Issue("file-not-found", message, written, None, hint)])
 
 
 def list_scenarios() -> tuple[GalleryEntry, ...]:

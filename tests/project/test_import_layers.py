@@ -49,6 +49,7 @@ LAYERS: list[set[str]] = [
     },
     {"cpsat"},
     {"planning", "accuracy", "importing"},
+    {"sweeps"},
     {"report"},
     {"cli"},
     {"__main__"},
@@ -130,6 +131,7 @@ def test_performance_stands_alone() -> None:
         ("yaml", ["solver/yaml_source.py", "solver/cli", "solver/report"]),
         ("typer", ["solver/cli"]),
         ("rich", ["solver/cli", "solver/report"]),
+        ("sqlalchemy", ["solver/sweeps"]),
     ],
 )
 def test_a_library_stays_in_its_room(package: str, folders: list[str]) -> None:

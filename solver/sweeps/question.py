@@ -1,0 +1,177 @@
+"""What every point of a sweep has in common, ready to be sent to a worker."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from solver import __version__
+from solver.errors import InputError, Issue
+from solver.files import is_file
+from solver.scenario.load import resolve_scenario
+from solver.sweeps.definition import PRICE_FACTOR, Sweep
+from solver.sweeps.points import Point, digest
+from solver.yaml_source import DataPath, Source
+
+if TYPE_CHECKING:
+    from solver.catalog.load import Catalog
+    from solver.scenario.scenario import Scenario
+
+__all__ = ["Question", "catalog_digest", "question_of", "scenario_at"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """The base of a sweep and all that its answers depend on; can be pickled.
+
+    Parameters
+    ----------
+    base
+        The data of the base scenario.
+    folder
+        Where the base lies, for the files that it names; None: it came with gpuplan.
+    stem
+        The base's name if it states none.
+    set_values
+        Values that hold for all points.
+    folders
+        The user's catalog folders, absolute.
+    today
+        Day 0 of all plans.
+    sweep, catalog
+        Digests of the sweep with all files that its base names, and of the catalog.
+    version
+        Of gpuplan.
+    """
+
+    base: Source
+    folder: str | None
+    stem: str
+    set_values: tuple[tuple[str, Any], ...]
+    folders: tuple[str, ...]
+    today: date
+    sweep: str
+    catalog: str
+    version: str = __version__
+
+    @property
+    def key(self) -> str:
+        """What tells this question from others."""
+        parts = (self.sweep, self.catalog, self.version, self.today.isoformat())
+        return digest([*parts, *self.folders])
+
+
+def question_of(
+    sweep: Sweep, catalog: Catalog, folders: tuple[str, ...], today: date
+) -> Question:
+    """What the points of a sweep have in common."""
+    base = sweep.base
+    folder = None
+    if not base.shipped and isinstance(base.folder, Path):
+        folder = str(base.folder.resolve())
+    return Question(
+        base=replace(sweep.base_source, marks={}, key_marks={}),
+        folder=folder,
+        stem=base.stem,
+        set_values=tuple((key, value) for key, value, _ in sweep.set_values),
+        folders=folders,
+        today=today,
+        sweep=_sweep_digest(sweep),
+        catalog=catalog_digest(catalog),
+    )
+
+
+def scenario_at(
+    question: Question, point: Point, catalog: Catalog, marked: Source | None = None
+) -> Scenario:
+    """The scenario of a point; overlays and price factors are not in it.
+
+    ``marked`` is the base with the places of its parts, for faults.
+
+    Raises
+    ------
+    InputError
+        What is wrong with the scenario; a fault of an override is placed at
+        ``--set #n``, the overrides being the set values and then the point's own.
+    """
+    from solver.resources import shipped_scenarios
+
+    base: Path | Traversable = (
+        shipped_scenarios() if question.folder is None else Path(question.folder)
+    )
+    scenario = resolve_scenario(
+        question.base if marked is None else marked,
+        catalog,
+        [*question.set_values, *point.overrides],
+        question.today,
+        base=base,
+        stem=question.stem,
+    )
+    if scenario.phases:
+        message = "a sweep is of scenarios of one job, and the base has phases"
+        raise InputError([Issue("bad-usage", message, scenario.file, "phases")])
+    return scenario
+
+
+def override_places(sweep: Sweep, point: Point) -> Mapping[str, str]:
+    """Where each ``--set #n`` of a point stands in the sweep file."""
+    paths: list[DataPath] = [path for _, _, path in sweep.set_values]
+    paths += [point.places[k] for k in point.values if k != PRICE_FACTOR]
+    return {
+        f"--set #{number}": sweep.source.where(path)
+        for number, path in enumerate(paths, start=1)
+    }
+
+
+def _sweep_digest(sweep: Sweep) -> str:
+    """Digest of the sweep file, its base, and the files that both name."""
+    named = _named_files(sweep)
+    return digest([sweep.source.data, sweep.base_source.data, named])
+
+
+def _named_files(sweep: Sweep) -> dict[str, str]:
+    """Content of the files beside the base that a value of it or the sweep names."""
+    written = {str(sweep.base_source.data.get(key)) for key in ("offers", "model")}
+    for key, value, _ in sweep.set_values:
+        written |= {str(value)} if key in ("offers", "model") else set()
+    for axis in sweep.axes:
+        for row in axis.rows:
+            pairs = zip(axis.keys, row, strict=True)
+            written |= {str(v) for k, v in pairs if k in ("offers", "model")}
+    found = {}
+    for name in sorted(written):
+        file = sweep.base.folder / name if len(name) < 1_000 else None
+        if file is not None and is_file(file):
+            found[name] = hashlib.sha256(file.read_bytes()).hexdigest()
+    return found
+
+
+def catalog_digest(catalog: Catalog) -> str:
+    """Digest of every file of a catalog's folders."""
+    total = hashlib.sha256()
+    for folder in catalog.folders:
+        for name, file in sorted(_files(folder.root, "")):
+            total.update(f"\n{name}\n".encode())
+            total.update(file.read_bytes())
+        total.update(b"\n--\n")
+    return total.hexdigest()[:24]
+
+
+def _files(folder: Any, above: str) -> list[tuple[str, Any]]:
+    """Files that a catalog is read from, with their paths in its folder."""
+    found = []
+    for item in folder.iterdir():
+        name = f"{above}{item.name}"
+        if item.name.startswith((".", "_")):
+            continue
+        if item.is_dir():
+            if item.name != "measurements":
+                found += _files(item, f"{name}/")
+        elif item.name.endswith((".yaml", ".yml", ".csv")):
+            found.append((name, item))
+    return found

@@ -1,0 +1,302 @@
+"""Answer the points of a sweep that are not stored yet, and store each as it comes."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from solver.interruption import is_asked
+from solver.messages import sentence
+from solver.sweeps.process import Owner, this_process
+from solver.sweeps.record import Record
+from solver.sweeps.solving import described, physics_key, solve_point
+from solver.sweeps.store import LEASE_S, Store
+from solver.units import format_duration_s
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from solver.sweeps.points import Point
+    from solver.sweeps.question import Question
+    from solver.sweeps.workers import Workers
+
+__all__ = ["Outcome", "Watcher", "run_points"]
+
+LOST = ("BrokenProcessPool",)
+"""Errors that tell of a worker that died, by name."""
+
+_LOOK_S = 1.0
+"""How long to wait for an answer before looking at leases and Ctrl-C."""
+
+
+@dataclass
+class Outcome:
+    """How far a run came.
+
+    Parameters
+    ----------
+    total
+        Points of the sweep.
+    before
+        Points that were stored when it began.
+    statuses
+        Status to the number of points that this run answered.
+    elsewhere
+        Points that other processes answered in the meantime.
+    complete
+        Whether all points are stored.
+    seconds
+        How long it took.
+    """
+
+    total: int
+    before: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    elsewhere: int = 0
+    complete: bool = False
+    seconds: float = 0.0
+
+    @property
+    def new(self) -> int:
+        """Points that this run answered."""
+        return self.statuses.total()
+
+    @property
+    def done(self) -> int:
+        """Points that are stored."""
+        return self.before + self.new + self.elsewhere
+
+    @property
+    def rate(self) -> float:
+        """Points a second that this run answered."""
+        return self.new / self.seconds if self.seconds else 0.0
+
+    @property
+    def failed(self) -> int:
+        """Points of this run that ended in an error."""
+        return self.statuses["error"]
+
+    @property
+    def progress(self) -> str:
+        """How far it is, with rate, time left and failures, in a line."""
+        left_s = (self.total - self.done) / self.rate if self.rate else 0.0
+        return sentence(
+            "progress.sweep",
+            done=self.done,
+            total=self.total,
+            rate=self.rate,
+            left=format_duration_s(left_s),
+            failed=self.failed,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The outcome as the JSON contract has it."""
+        return {
+            "complete": self.complete,
+            "points": self.total,
+            "stored_before": self.before,
+            "answered": self.new,
+            "answered_elsewhere": self.elsewhere,
+            "statuses": dict(sorted(self.statuses.items())),
+            "failed": self.failed,
+            "wall_time_s": self.seconds,
+            "points_per_s": self.rate,
+        }
+
+
+Watcher = Callable[[Outcome], None]
+
+
+def run_points(
+    question: Question,
+    points: tuple[Point, ...],
+    store: Store,
+    workers: Workers,
+    watch: Watcher | None = None,
+) -> Outcome:
+    """Answer all points that are not stored yet.
+
+    Ctrl-C, caught by `solver.interruption.gently`, ends it with all that is answered
+    stored; what is not is left to the next run.
+
+    Parameters
+    ----------
+    question, points
+        What is asked.
+    store
+        Where answers go; other processes may add to it at the same time.
+    workers
+        Who answers.
+    watch
+        Called after each answer.
+
+    Raises
+    ------
+    InputError
+        The results cannot be written, or the workers cannot answer this question.
+    """
+    owner = this_process(uuid4().hex)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    store.begin_run(owner, now, question.version, workers.described)
+    run = _Run(question, store, workers, owner, watch, Outcome(len(points)))
+    try:
+        run.go(points)
+    finally:
+        workers.stop()
+        store.release(owner)
+    return run.outcome
+
+
+@dataclass
+class _Run:
+    """A run in progress."""
+
+    question: Question
+    store: Store
+    workers: Workers
+    owner: Owner
+    watch: Watcher | None
+    outcome: Outcome
+    pending: deque[Point] = field(default_factory=deque)
+    """Points that nobody is known to answer, in the order of sharing."""
+    ready: deque[Point] = field(default_factory=deque)
+    """Points that are claimed and not handed out."""
+    active: dict[Future[Record | None], Point] = field(default_factory=dict)
+    suspects: deque[Point] = field(default_factory=deque)
+    """Points one of which a worker died of: each is tried alone."""
+    alone: Point | None = None
+    """The point under suspicion that was handed out last."""
+    broken: bool = False
+    """Whether workers died and new ones are needed."""
+    renewed: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=time.monotonic)
+
+    def go(self, points: tuple[Point, ...]) -> None:
+        """Answer until nothing is left, or the user wants to end."""
+        stored = self.store.stored()
+        left = [point for point in points if point.id not in stored]
+        left.sort(key=lambda p: (str(physics_key(p)), p.overlay.name, p.number))
+        self.pending.extend(left)
+        self.outcome.before = len(points) - len(left)
+        if not left:
+            self.outcome.complete = True
+            return
+        executor = self.workers.start()
+        while not is_asked():
+            self._take()
+            executor = self._hand_out(executor)
+            if self.active:
+                self._collect()
+            elif self.pending:
+                time.sleep(_LOOK_S)  # all that is left is in other processes' hands
+            elif not self.ready and not self.suspects:
+                self.outcome.complete = True
+                break
+            self._renew()
+        self._finish()
+
+    def _take(self) -> None:
+        """Claim more points when few are left to hand out."""
+        most = self.workers.at_once
+        if len(self.ready) >= most or not self.pending:
+            return
+        some = [self.pending.popleft() for _ in range(min(2 * most, len(self.pending)))]
+        claimed, stored = self.store.claim([point.id for point in some], self.owner)
+        self.ready.extend(point for point in some if point.id in set(claimed))
+        self.outcome.elsewhere += len(stored)
+        known = {*claimed, *stored}
+        self.pending.extend(point for point in some if point.id not in known)
+
+    def _hand_out(self, executor: Executor) -> Executor:
+        """Hand out points; those under suspicion one at a time, alone."""
+        if self.suspects:
+            if self.active:
+                return executor
+            self.alone = self.suspects.popleft()
+            return self._submit(executor, self.alone)
+        while self.ready and len(self.active) < self.workers.at_once:
+            executor = self._submit(executor, self.ready.popleft())
+            if self.broken or self.workers.at_once == 1:
+                break
+        return executor
+
+    def _submit(self, executor: Executor, point: Point) -> Executor:
+        if self.broken and not self.active:
+            executor, self.broken = self.workers.start(), False
+        try:
+            future = executor.submit(solve_point, self.question, point)
+        except Exception as error:
+            if type(error).__name__ not in LOST:
+                raise
+            self.broken = True
+            self.suspects.append(point)
+            return executor
+        self.active[future] = point
+        return executor
+
+    def _collect(self) -> None:
+        """Store what is answered; keep in mind which workers died of what."""
+        done, _ = wait(self.active, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
+        answers = []
+        for future in done:
+            point = self.active.pop(future)
+            error = future.exception()
+            if type(error).__name__ in LOST:
+                self.broken = True
+                if point is self.alone:
+                    answers.append(self._killed(point))
+                else:
+                    self.suspects.append(point)
+            elif error is not None:
+                raise error
+            elif (record := future.result()) is not None:
+                answers.append(record)
+        self._store(answers)
+
+    def _store(self, records: list[Record]) -> None:
+        for record in records:
+            if self.store.add([record], self.owner):
+                self.outcome.statuses[record.status] += 1
+            else:
+                self.outcome.elsewhere += 1
+        self.outcome.seconds = time.monotonic() - self.began
+        if records and self.watch is not None:
+            self.watch(self.outcome)
+
+    def _killed(self, point: Point) -> Record:
+        """The record of a point that ends its worker."""
+        return Record(
+            **described(self.question, point),
+            status="error",
+            error="the worker process died while it answered this point",
+            solved_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+
+    def _renew(self) -> None:
+        """Renew the claims before others may take them."""
+        if time.monotonic() - self.renewed > LEASE_S / 4:
+            self.store.renew(self.owner)
+            self.renewed = time.monotonic()
+
+    def _finish(self) -> None:
+        """After Ctrl-C: drop what has not begun, store what still comes."""
+        for future in list(self.active):
+            if future.cancel():
+                del self.active[future]
+        while self.active:
+            done, _ = wait(self.active, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
+            answers = []
+            for future in done:
+                del self.active[future]
+                failed = future.cancelled() or future.exception() is not None
+                record = None if failed else future.result()
+                answers += [] if record is None else [record]
+            self._store(answers)
+            self._renew()
+        self.outcome.seconds = time.monotonic() - self.began

@@ -302,7 +302,7 @@ def least_rent(
     Of options alike in term and running costs the cheapest with nodes enough counts;
     of mixes each, with its own number of nodes of the base.
     """
-    arrays = setting.arrays.take(group.options)
+    arrays = group.arrays
     least = np.full(len(nodes), np.inf)
     mixed = arrays.tariffs.base_max > 0
     terms = np.stack((arrays.term_s, arrays.tariffs.running_usd_per_node_hour))
@@ -325,7 +325,7 @@ def least_rent(
 
 def soonest_s(setting: Setting, group: HardwareClass, nodes: IntArray) -> FloatArray:
     """Seconds until any offer has so many nodes, at least, (n,)."""
-    arrays = setting.arrays.take(group.options)
+    arrays = group.arrays
     return least_where_enough(arrays.around_s, arrays.max_nodes, nodes)
 
 
@@ -337,7 +337,7 @@ def ideal_finish_s(
     Each offer's wait, and the ideal time on all of its nodes; the soonest counts.
     """
     _, training_s = ideal_bounds(setting, group)
-    arrays, overheads = setting.arrays.take(group.options), setting.scenario.overheads
+    arrays, overheads = group.arrays, setting.scenario.overheads
     active = training_s * group.max_nodes / arrays.max_nodes * spread_factor
     soonest = float((arrays.around_s + active).min())
     return soonest + overheads.setup_s + overheads.queue_s
@@ -358,7 +358,7 @@ def ideal_bounds(setting: Setting, group: HardwareClass) -> tuple[float, float]:
     )
     gpu_s = flops / (rate * float(attained(group.job, hardware))) * ROUNDING
     gpus_per_node = group.node_kind[0]
-    arrays = setting.arrays.take(group.options)
+    arrays = group.arrays
     node_s = gpu_s / gpus_per_node
     cost = float(cheapest_node_usd(arrays, node_s, ROUNDING).min())
     return cost, gpu_s / (group.max_nodes * gpus_per_node)
@@ -368,7 +368,7 @@ def least_power(
     setting: Setting, group: HardwareClass, nodes: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Power of a node, kW, and its CO2, kg/h, that no offer undercuts, (n,) each."""
-    arrays = setting.arrays.take(group.options)
+    arrays = group.arrays
     carbon = carbon_kg(arrays.site_kw, arrays.kg_per_kwh)
     return (
         least_where_enough(arrays.site_kw, arrays.max_nodes, nodes),
@@ -382,7 +382,7 @@ def ideal_spent(setting: Setting, group: HardwareClass) -> Spent:
     Energy is that of the ideal GPU time on the offer that draws or emits the least.
     """
     cost, training_s = ideal_bounds(setting, group)
-    arrays = setting.arrays.take(group.options)
+    arrays = group.arrays
     node_hours = training_s * group.max_nodes / HOUR
     kwh = node_hours * float(arrays.site_kw.min())
     kg = node_hours * float(carbon_kg(arrays.site_kw, arrays.kg_per_kwh).min())

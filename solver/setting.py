@@ -147,6 +147,8 @@ class HardwareClass:
     node_kind: NodeKind
     options: IntArray
     """Indices into Setting.options."""
+    arrays: OptionArrays
+    """Figures of these options."""
     max_nodes: int
     capacity_bytes: float
     """Allowed memory of the card: usable, less the headroom."""
@@ -282,11 +284,13 @@ class Setting:
             self.catalog.calibration,
             moe=self.shape.is_moe,
         )
+        options = np.array(rows, dtype=np.int64)
         return HardwareClass(
             key=key,
             hardware=hardware,
             node_kind=node_kind(first.server, hardware),
-            options=np.array(rows, dtype=np.int64),
+            options=options,
+            arrays=self.arrays.take(options),
             max_nodes=max(self.options[i].max_nodes for i in rows),
             capacity_bytes=first.gpu.usable_memory_gib * GIB * (1.0 - headroom),
             job=job,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from solver.report.as_json import fields_as_json
 from solver.report.insight_rows import insight_page
 from solver.setting import Setting
 from tests.planning.jobs import A100, H100, catalog, job
+from tests.project.source import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals to oneself")
 
@@ -141,3 +143,18 @@ def test_a_no_is_told_as_far_as_it_is_explained(
     said = [message_section("section.binding", (Message.of("explain.no-time"),))]
     assert insight_page(cut).parts[-1:] == tuple(said)
     assert insight_page(whole).parts[-1:] != tuple(said)
+
+
+def test_a_worker_remembers_ctrl_c() -> None:
+    """Tests that Ctrl-C between two answers ends no worker, and is not forgotten."""
+    code = (
+        "import os, signal; from solver.interruption import gently, is_asked, remember;"
+        "remember(); os.kill(os.getpid(), signal.SIGINT);"
+        "print(is_asked());"
+        "context = gently(); context.__enter__(); context.__exit__(None, None, None);"
+        "print(is_asked())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.split() == [b"True", b"True"]

@@ -15,7 +15,7 @@ from solver.files import is_folder
 if TYPE_CHECKING:
     from solver.report.figures import Page
 
-__all__ = ["CsvFile", "check_csv", "check_writable", "deliver"]
+__all__ = ["CsvFile", "check_csv", "check_writable", "deliver", "write_file"]
 
 STANDARD_OUTPUT = "-"
 
@@ -75,7 +75,7 @@ def deliver(
         write(table())
         return
     if csv is not None:
-        _write_file(Path(csv), table())
+        write_file(Path(csv), table(), "--csv")
     if as_json:
         from solver.report.as_json import fields_as_json
 
@@ -84,13 +84,19 @@ def deliver(
         write_page(page(standard_output().width))
 
 
-def _write_file(path: Path, text: str) -> None:
-    """Write a table to a file."""
+def write_file(path: Path, text: str, option: str) -> None:
+    """Write text to the file that an option names.
+
+    Raises
+    ------
+    InputError
+        It cannot be written.
+    """
     try:
         path.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         message = f"the file cannot be written: {error.strerror or error}"
-        issue = Issue("output-unwritable", message, f"--csv {path}")
+        issue = Issue("output-unwritable", message, f"{option} {path}")
         raise InputError([issue]) from None
 
 

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from solver.cli.inputs import AsJson, CatalogFolders, Quiet
-from solver.cli.outputs import CsvFile, check_csv, deliver
+from solver.cli.outputs import (
+    CsvFile,
+    check_csv,
+    check_writable,
+    deliver,
+    write_file,
+)
 from solver.cli.terminal import write, write_page
 from solver.cli.usage import PlainUsage
-from solver.errors import InputError, Issue
+from solver.errors import InputError, Issue, nearest, shown
 from solver.messages import sentence
 
 if TYPE_CHECKING:
     from solver.report.figures import Page
+    from solver.report.sweep_plot import Kind
     from solver.sweeps.prepare import Prepared
+    from solver.sweeps.results import Results
     from solver.sweeps.running import Outcome
     from solver.sweeps.store import Store
 
 __all__ = ["app"]
 
 STATUS_STOPPED = 130
+KINDS: tuple[Kind, ...] = ("heatmap", "lines", "tornado")
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -52,7 +62,8 @@ Out = Annotated[
         "--out",
         metavar="RESULTS",
         show_default=False,
-        help="Where answers go, and come from where there are some: a SQLite file.",
+        help="Where answers go, and are looked for first: a SQLite file, or the URL "
+        "of a PostgreSQL database.",
     ),
 ]
 DryRun = Annotated[
@@ -71,6 +82,15 @@ Workers = Annotated[
         help="Processes to work with; by default one a core.",
     ),
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        show_default=False,
+        help="Work on the Dask cluster of this scheduler (tcp://host:8786).",
+    ),
+]
 Mixed = Annotated[
     bool,
     typer.Option(
@@ -83,6 +103,57 @@ Retry = Annotated[
     bool, typer.Option("--retry", help="Answer points again that ended in an error.")
 ]
 Plans = Annotated[bool, typer.Option("--plans", help="With --json: each plan in full.")]
+Plot = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        show_default=False,
+        help="Draw the results (.png, .svg, .pdf); needs matplotlib.",
+    ),
+]
+KindOf = Annotated[
+    str | None,
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        show_default=False,
+        help="Of --plot: heatmap, lines or tornado.",
+    ),
+]
+Across = Annotated[
+    str | None,
+    typer.Option(
+        "--x", metavar="AXIS", show_default=False, help="Of --plot: the axis across."
+    ),
+]
+Up = Annotated[
+    str | None,
+    typer.Option(
+        "--y",
+        metavar="AXIS",
+        show_default=False,
+        help="Of --plot: the axis up, or that of which each value has a line.",
+    ),
+]
+Html = Annotated[
+    Path | None,
+    typer.Option(
+        "--html",
+        metavar="FILE",
+        show_default=False,
+        help="Write one HTML page with tables and pictures; needs matplotlib.",
+    ),
+]
+Parquet = Annotated[
+    Path | None,
+    typer.Option(
+        "--parquet",
+        metavar="FILE",
+        show_default=False,
+        help="Also write all rows as a Parquet file; needs pyarrow.",
+    ),
+]
 Limit = Annotated[
     int,
     typer.Option(
@@ -100,6 +171,7 @@ def run(
     out: Out = None,
     dry_run: DryRun = False,
     workers: Workers = None,
+    scheduler: Scheduler = None,
     catalog: CatalogFolders = None,
     mixed: Mixed = False,
     retry: Retry = False,
@@ -113,6 +185,9 @@ def run(
     """
     from solver.sweeps.prepare import prepare
 
+    if workers is not None and scheduler is not None:
+        message = "--workers and --scheduler exclude each other"
+        raise InputError([Issue("bad-usage", message)])
     if out is None and not dry_run:
         message = "--out RESULTS is needed, the file that answers go to"
         raise InputError([Issue("bad-usage", message)])
@@ -123,7 +198,7 @@ def run(
     try:
         if retry:
             store.forget_errors()
-        outcome = _answer_all(prepared, store, workers, quiet=quiet)
+        outcome = _answer_all(prepared, store, workers, scheduler, quiet=quiet)
     finally:
         store.close()
     from solver.report.sweep_rows import run_page
@@ -137,6 +212,12 @@ def show(
     results: ResultsPlace,
     csv: CsvFile = None,
     limit: Limit = 12,
+    plot: Plot = None,
+    kind: KindOf = None,
+    across: Across = None,
+    up: Up = None,
+    html: Html = None,
+    parquet: Parquet = None,
     plans: Plans = False,
     as_json: AsJson = False,
 ) -> int:
@@ -145,6 +226,8 @@ def show(
     Also where there is no plan, and why. It may be asked while the sweep is running.
     """
     check_csv(csv, as_json=as_json)
+    drawn = _checked_kind(kind)
+    _check_files(plot, html, parquet)
     from solver.report.sweep_rows import (
         results_as_csv,
         results_as_dict,
@@ -165,7 +248,62 @@ def show(
         data=lambda: results_as_dict(found, plans=plans),
         page=lambda _: results_page(found, limit),
     )
+    if plot is not None:
+        _draw(found, plot, drawn, (across, up))
+    if html is not None:
+        from solver.report.sweep_html import results_as_html
+
+        write_file(html, results_as_html(found, limit), "--html")
+    if parquet is not None:
+        from solver.report.sweep_parquet import write_parquet
+
+        write_parquet(found, parquet)
     return 0
+
+
+def _checked_kind(kind: str | None) -> Kind | None:
+    """Return the kind of picture that is asked for.
+
+    Raises
+    ------
+    InputError
+        There is none of that name.
+    """
+    if kind is None:
+        return None
+    found = next((known for known in KINDS if known == kind), None)
+    if found is None:
+        message = f"expected one of {', '.join(KINDS)}, not {shown(kind)}"
+        hint = nearest(kind, KINDS)
+        raise InputError([Issue("bad-usage", message, "--kind", hint=hint)])
+    return found
+
+
+def _check_files(plot: Path | None, html: Path | None, parquet: Path | None) -> None:
+    """Refuse files that could not be written, before any work is done."""
+    if plot is not None or html is not None:
+        from solver.report.pictures import check_picture
+
+        check_picture(plot or Path("page.svg"))
+    if parquet is not None:
+        from solver.report.sweep_parquet import check_parquet
+
+        check_parquet()
+    named = {"--plot": plot, "--html": html, "--parquet": parquet}
+    for option, file in named.items():
+        if file is not None:
+            check_writable(file, option)
+
+
+def _draw(
+    results: Results, path: Path, kind: Kind | None, names: tuple[str | None, ...]
+) -> None:
+    """Draw results as asked, by default what fits their number of axes."""
+    from solver.report.sweep_plot import chosen_axes, draw_results
+
+    usual: Kind = "heatmap" if len(results.dimensions) > 1 else "lines"
+    chosen = usual if kind is None else kind
+    draw_results(results, path, chosen, chosen_axes(results, chosen, names))
 
 
 def _day_of(out: str | None, *, mixed: bool) -> date:
@@ -206,7 +344,12 @@ def _open_for(prepared: Prepared, out: str, *, mixed: bool) -> Store:
 
 
 def _answer_all(
-    prepared: Prepared, store: Store, workers: int | None, *, quiet: bool
+    prepared: Prepared,
+    store: Store,
+    workers: int | None,
+    scheduler: str | None,
+    *,
+    quiet: bool,
 ) -> Outcome:
     """Answer what is left, with a progress line."""
     from solver.cli.progress import ProgressLine
@@ -224,7 +367,7 @@ def _answer_all(
             prepared.question,
             prepared.points.points,
             store,
-            workers_of(workers),
+            workers_of(workers, scheduler),
             watch,
         )
 

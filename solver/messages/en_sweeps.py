@@ -23,6 +23,7 @@ SWEEPS = {
         "{name}: {planned:,} of {answered:,} points have a plan, the best {cost} in "
         "{duration}"
     ),
+    "headline.sweep.nothing": "{name}: no point is answered yet",
     "headline.sweep.none": "{name}: none of {answered:,} points has a plan",
     "section.sweep.size": "The sweep",
     "section.sweep.run": "This run",
@@ -31,6 +32,7 @@ SWEEPS = {
     "section.sweep.effects": "What moves cost and time, all else as it is",
     "section.sweep.scatters": "Over the draws",
     "section.sweep.correlations": "What moves them among the draws",
+    "section.sweep.map": "Which points have a plan",
     "section.sweep.infeasible": "Where there is no plan",
     "label.sweep.combinations": "points",
     "label.sweep.skipped": "skipped",
@@ -66,11 +68,16 @@ SWEEPS = {
     "value.sweep.of": "{count:,} of {whole:,}",
     "value.sweep.range": "{median} (most {most})",
     "value.sweep.decides": "{opened:,} of {groups:,}",
+    "value.sweep.planned": "yes",
     "value.sweep.all": "all points",
     "note.sweep.effects": (
         "Largest over least among points that differ in one axis alone: median of all "
         "such groups, and the most. An axis decides on a plan where some of its values "
         "have one and others have none."
+    ),
+    "note.sweep.map": (
+        "Which points have a plan: 'yes' where all have one over the other axes, else "
+        "how many, or what mostly stands in the way."
     ),
     "note.sweep.more": "{count:,} more values; --csv and --json have all.",
     "note.sweep.left": (
@@ -85,6 +92,12 @@ SWEEPS = {
     "note.sweep.mixed": (
         "The rows are of several sweeps, catalogs or versions: --csv tells which."
     ),
+    "plot.sweep.cost_usd": "least cost, USD",
+    "plot.sweep.duration_days": "shortest time, days",
+    "plot.sweep.carbon_t": "least CO2, t",
+    "plot.sweep.energy_mwh": "least energy, MWh",
+    "plot.sweep.none": "no plan",
+    "plot.sweep.tornado": "{name}: each axis alone, from {at}",
     "sweep_status.optimal": "optimal",
     "sweep_status.feasible": "found, not proved",
     "sweep_status.infeasible": "no plan, proved",
@@ -107,6 +120,12 @@ SWEEPS = {
     "sweep_reason.short.removed": "no offer is allowed",
     "sweep_reason.short.no-offer": "no offer",
     "sweep_reason.short.no-time": "time limit",
+    "sweep_reason.short.none": "all limits together",
+    "sweep_reason.short.dropped": "hosts, drives or failures",
+    "sweep_reason.short.dropped.host": "host memory",
+    "sweep_reason.short.dropped.drives": "drives of the hosts",
+    "sweep_reason.short.dropped.storage_capacity": "storage",
+    "sweep_reason.short.dropped.goodput": "failures",
     "sweep_reason.unknown": "time limit",
     "sweep_reason.error": "error",
 }

@@ -437,7 +437,7 @@ def _goodput(setting: Setting) -> dict[str, float]:
     rates = []
     for group in setting.classes:
         lattice = setting.space.lattice(group.node_kind, group.job)
-        arrays = setting.arrays.take(group.options)
+        arrays = group.arrays
         fits = lattice.memory_bytes <= group.capacity_bytes
         fewest = int(lattice.layouts.nodes[fits].min(initial=group.max_nodes))
         each = group.node_kind[0] * arrays.gpu_rate + arrays.node_rate

@@ -23,6 +23,7 @@ from solver.planning.memory_miss import nearest_memory_miss
 from solver.planning.opening import Opening
 from solver.planning.relaxation_text import describe
 from solver.planning.relaxing import without
+from solver.relimited import remembered, under
 from solver.rules import rule
 from solver.scenario.scenario import Aim, Objective, Scenario
 from solver.search import LENIENCY, SearchResult, ideal_bounds, limits_of, search
@@ -154,11 +155,15 @@ def _solved(
     for name in left_out:
         scenario = without(scenario, name)
     scenario = replace(scenario, objective=Objective(BOUNDS[limit]))
-    free = replace(setting, scenario=scenario)
-    found = search(free, limits_of(free.scenario), 0.0, time_s=left_s)
-    if not found.complete:
-        raise OutOfTimeError
-    return found
+    limits = limits_of(scenario)
+
+    def find() -> SearchResult:
+        found = search(under(setting, scenario), limits, 0.0, time_s=left_s)
+        if not found.complete:
+            raise OutOfTimeError
+        return found
+
+    return remembered(setting, ("least", BOUNDS[limit], limits), find)
 
 
 def _told(
@@ -201,7 +206,7 @@ def _least_nodes(setting: Setting, group: HardwareClass) -> int | None:
     """Fewest nodes with which any layout could keep the deadline; None: no number."""
     deadline_s = (setting.scenario.constraints.deadline_s or math.inf) * LENIENCY
     overheads = setting.scenario.overheads
-    wait_s = float(setting.arrays.take(group.options).around_s.min())
+    wait_s = float(group.arrays.around_s.min())
     left_s = deadline_s - overheads.setup_s - overheads.queue_s - wait_s
     if left_s <= 0:
         return None

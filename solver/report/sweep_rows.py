@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from solver.messages import sentence
@@ -24,10 +25,12 @@ from solver.sweeps.results import Results, short
 from solver.sweeps.running import Outcome
 from solver.sweeps.summary import (
     Effect,
+    PlanMap,
     ValueRow,
     best_by_value,
     correlations,
     effects,
+    plan_map,
     scatters,
     status_counts,
     summary_dict,
@@ -39,11 +42,15 @@ __all__ = [
     "dry_run_page",
     "results_as_csv",
     "results_as_dict",
+    "results_as_rows",
     "results_page",
     "run_page",
 ]
 
 _ABOUT = ("status", "reason", "bound", "gap", "wall_s", "host", "solved_at")
+_MOST_ACROSS = 8
+"""Columns of the map of plans: more do not fit a terminal."""
+
 _WHOSE = ("version", "catalog", "sweep")
 
 
@@ -152,6 +159,10 @@ def results_page(results: Results, limit: int) -> Page:
     refused = [row for row in by_value if row.planned < row.points]
     if refused:
         parts.append(_refused(_limited(refused, limit)))
+    found = plan_map(results)
+    if found is not None:
+        parts.append(_map(found, limit))
+        notes.append(sentence("note.sweep.map"))
     if results.drawn:
         parts += _drawn(results, limit)
         notes.append(sentence("note.sweep.correlations"))
@@ -163,6 +174,8 @@ def _headline(results: Results) -> str:
     """Return how many points have a plan and which is best, in one sentence."""
     name, answered = results.facts.get("name", ""), len(results.records)
     best = results.best(results.records)
+    if not answered:
+        return sentence("headline.sweep.nothing", name=name)
     if best is None or best.plan is None:
         return sentence("headline.sweep.none", name=name, answered=answered)
     return sentence(
@@ -267,6 +280,30 @@ def _refused(rows: list[ValueRow]) -> Grid:
     return Grid("section.sweep.infeasible", heads, tuple(cells), right=(2,))
 
 
+def _map(found: PlanMap, limit: int) -> Grid:
+    """Return where there is a plan, by the values of two axes."""
+    across = found.across.values[:_MOST_ACROSS]
+    rows = [
+        (short(down), *(_cell(found.cells.get((down, value))) for value in across))
+        for down in found.down.values[:limit]
+    ]
+    corner = f"{found.down.title} / {found.across.title}"
+    heads = (corner, *(short(value) for value in across))
+    return Grid("section.sweep.map", heads, tuple(rows))
+
+
+def _cell(cell: tuple[int, int, str | None] | None) -> str:
+    """Return whether points have a plan: all, some, or none and why."""
+    if cell is None:
+        return ""
+    points, planned, reason = cell
+    if planned == points:
+        return sentence("value.sweep.planned")
+    if planned:
+        return sentence("value.sweep.of", count=planned, whole=points)
+    return "" if reason is None else label("sweep_reason", reason)
+
+
 def _drawn(results: Results, limit: int) -> list[Grid | Section]:
     """Return how cost and time scatter over the draws, and what moves them."""
     rows = []
@@ -314,9 +351,16 @@ def _notes(results: Results) -> list[str]:
 
 def results_as_csv(results: Results) -> str:
     """Return all points as a table for a spreadsheet."""
+    return plans_as_csv(*results_as_rows(results))
+
+
+def results_as_rows(
+    results: Results,
+) -> tuple[tuple[str, ...], Iterator[dict[str, Any]]]:
+    """Return the columns of the table of all points, and its rows by column."""
     keys = _input_keys(results)
     columns = (*keys, *_ABOUT, *PLAN_COLUMNS, *_WHOSE)
-    return plans_as_csv(columns, (_cells(record, keys) for record in results.records))
+    return columns, (_cells(record, keys) for record in results.records)
 
 
 def _input_keys(results: Results) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def shown_place(place: str) -> str:
         return place
     try:
         return make_url(place).render_as_string(hide_password=True)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # a port that is no number, for one
         return place.partition("://")[0] + "://..."
 
 
@@ -122,7 +122,7 @@ def _server(place: str) -> Engine:
         if url.drivername in ("postgresql", "postgres"):
             url = url.set(drivername="postgresql+psycopg")
         engine = create_engine(url, pool_pre_ping=True)
-    except (ArgumentError, NoSuchModuleError):
+    except (ArgumentError, NoSuchModuleError, ValueError):
         message = "expected a file, or a URL such as postgresql://user@host/database"
         raise _refusal("results-unreadable", message, shown_place(place)) from None
     except ModuleNotFoundError as error:

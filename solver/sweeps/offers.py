@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from solver.catalog.schema import Offer, Server
     from solver.scenario.scenario import Scenario
 
-__all__ = ["catalog_under", "changed", "folders_of"]
+__all__ = ["catalog_under", "changed", "folders_of", "own_changed"]
 
 NOT_RENTED = ("owned", "bought")
 """Purchase kinds whose price is not a rent: no factor changes it."""
@@ -39,32 +39,43 @@ def changed(
 
     ``factor`` is multiplied with every rent, beside those of the overlay.
     """
-    changes = overlay.prices
-    if factor != 1.0:
-        changes = (*changes, PriceChange(factor))
-    if not changes and not overlay.exclude:
-        return scenario, catalog
-    servers = {server.id: server for server in scenario.supply.servers}
+    own = own_changed(scenario, catalog, overlay, factor)
+    nothing = scenario.supply.offers and not own.supply.offers
+    if nothing and not scenario.supply.with_catalog:
+        return own, catalog.with_entries(alone=("offers",), offers=[])
+    return own, listed_changed(catalog, overlay, factor)
+
+
+def own_changed(
+    scenario: Scenario, catalog: Catalog, overlay: Overlay, factor: float
+) -> Scenario:
+    """A scenario whose own offers are changed, as `changed`."""
+    supply = scenario.supply
+    if not supply.offers:
+        return scenario
+    servers = {server.id: server for server in supply.servers}
 
     def find(server_id: str) -> Server:
         return servers.get(server_id) or catalog.servers[server_id]
 
-    own = _changed(scenario.supply.offers, changes, overlay, catalog, find)
-    if own or not scenario.supply.offers:
-        scenario = replace(scenario, supply=replace(scenario.supply, offers=own))
-    else:  # all of the user's own offers are left out: nothing is on offer
-        with_catalog = scenario.supply.with_catalog
-        scenario = replace(scenario, supply=replace(scenario.supply, offers=()))
-        if not with_catalog:
-            return scenario, catalog.with_entries(alone=("offers",), offers=[])
-    listed = _changed(catalog.offers.values(), changes, overlay, catalog, find)
-    return scenario, catalog.with_entries(alone=("offers",), offers=listed)
+    offers = _changed(supply.offers, overlay, factor, catalog, find)
+    return replace(scenario, supply=replace(supply, offers=offers))
+
+
+def listed_changed(catalog: Catalog, overlay: Overlay, factor: float) -> Catalog:
+    """A catalog whose offers are changed, as `changed`."""
+    if factor == 1.0 and not overlay.prices and not overlay.exclude:
+        return catalog
+    listed = catalog.offers.values()
+    find = catalog.servers.__getitem__
+    offers = _changed(listed, overlay, factor, catalog, find)
+    return catalog.with_entries(alone=("offers",), offers=offers)
 
 
 def _changed(
     offers: Iterable[Offer],
-    changes: tuple[PriceChange, ...],
     overlay: Overlay,
+    price_factor: float,
     catalog: Catalog,
     find: Callable[[str], Server],
 ) -> tuple[Offer, ...]:
@@ -74,8 +85,8 @@ def _changed(
         gpu = find(offer.server).gpu
         if _is_excluded(offer, gpu, overlay, catalog):
             continue
-        factor = 1.0
-        for change in changes:
+        factor = price_factor
+        for change in overlay.prices:
             if _matches(offer, gpu, change):
                 factor *= change.factor
         if factor == 1.0 or offer.purchase in NOT_RENTED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,21 +16,21 @@ from solver.resources import shipped_sweeps
 from solver.scenario.gallery import Found, find_shipped
 from solver.sweeps.definition import Sweep
 from solver.sweeps.offers import catalog_under, folders_of
-from solver.sweeps.points import Points, points_of
+from solver.sweeps.points import Point, Points, points_of
 from solver.sweeps.question import Question, question_of, scenario_at
 from solver.sweeps.reading import read_sweep
 from solver.sweeps.results import facts_of
-from solver.sweeps.solving import physics_key, solve_point
+from solver.sweeps.sharing import chunks_of, physics_key
+from solver.sweeps.solving import solve_points
 from solver.sweeps.trying import try_values
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
-    from solver.sweeps.record import Record
 
 __all__ = ["Estimate", "Prepared", "estimate", "find_sweep", "prepare"]
 
 SAMPLE = 4
-"""Points that are answered to estimate how long all take."""
+"""Solves, each of one point or several, by which all are estimated."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,7 @@ def prepare(path_or_name: str, folders: Iterable[Path], today: date) -> Prepared
     question = question_of(sweep, catalog, places, today)
     try_values(sweep, points.points, question, catalog)
     objective = _objective(points, question, catalog)
+    question = replace(question, objective=objective)
     facts = facts_of(sweep, len(points.points), objective)
     compared = {
         "sweep": question.sweep,
@@ -139,22 +140,26 @@ class Estimate:
 
 def estimate(prepared: Prepared, workers: int, left: int) -> Estimate:
     """How long the points that are left take, measured on a few of them."""
-    points = prepared.points.points
+    points, question = prepared.points.points, prepared.question
     alike = [p for p in points if physics_key(p) == physics_key(points[0])]
-    steps = min(SAMPLE, len(alike))
-    last = len(alike) - 1
-    chosen = [alike[i * last // max(steps - 1, 1)] for i in range(steps)]
-    seconds = [_seconds(prepared.question, point) for point in chosen]
-    first, others = seconds[0], seconds[1:]
-    mean = sum(others) / len(others) if others else first
-    share = left / len(points)
-    kinds = prepared.kinds
-    whole = (kinds * first + max(len(points) - kinds, 0) * mean) * share
-    return Estimate(len(chosen), first, mean, whole / workers, workers)
+    chunks = chunks_of(alike, question.objective)
+    last, steps = len(chunks) - 1, min(SAMPLE, len(chunks))
+    places = {i * last // max(steps - 1, 1) for i in range(steps)}
+    first = _seconds(question, chunks[0][:1])
+    sampled, seconds = 1, []
+    for place in sorted(places):
+        chunk = chunks[place][1:] if place == 0 else chunks[place]
+        if chunk:
+            sampled += len(chunk)
+            seconds.append(_seconds(question, chunk) / len(chunk))
+    mean = sum(seconds) / len(seconds) if seconds else first
+    share, kinds = left / len(points), prepared.kinds
+    whole = (kinds * first + (len(points) - kinds) * mean) * share
+    return Estimate(sampled, first, mean, whole / workers, workers)
 
 
-def _seconds(question: Question, point: Any) -> float:
-    """How long one answer takes here."""
+def _seconds(question: Question, points: tuple[Point, ...]) -> float:
+    """How long the answers to some points take here."""
     started = time.perf_counter()
-    _answer: Record | None = solve_point(question, point)
+    solve_points(question, points)
     return time.perf_counter() - started

@@ -47,6 +47,8 @@ class Question:
         Digests of the sweep with all files that its base names, and of the catalog.
     version
         Of gpuplan.
+    objective
+        What the base minimises first.
     """
 
     base: Source
@@ -58,12 +60,13 @@ class Question:
     sweep: str
     catalog: str
     version: str = __version__
+    objective: str = "cost"
 
     @property
     def key(self) -> str:
         """What tells this question from others."""
         parts = (self.sweep, self.catalog, self.version, self.today.isoformat())
-        return digest([*parts, *self.folders])
+        return digest([*parts, self.base.name, self.folder, *self.folders])
 
 
 def question_of(

@@ -31,11 +31,19 @@ def label(value: Any) -> str:
     """A value as tables and pictures show it."""
     if isinstance(value, str):
         return value
-    if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+    if value == []:
+        return "any"  # an empty list is no limit
+    if isinstance(value, list) and all(isinstance(v, str) for v in value):
         return ", ".join(value)
     if isinstance(value, bool) or value is None or isinstance(value, list | dict):
         return json.dumps(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def _title(key: str) -> str:
+    """A key in words, without its first part if it has several."""
+    first, _, rest = key.partition(".")
+    return (rest or first).replace("_", " ").replace(".", " ")
 
 
 def short(text: str) -> str:
@@ -66,8 +74,8 @@ class Dimension:
 
     @property
     def title(self) -> str:
-        """The last words of its keys, for narrow tables: ``deadline``."""
-        return ", ".join(key.rpartition(".")[2].replace("_", " ") for key in self.keys)
+        """Its keys without their first part, for narrow tables: ``deadline``."""
+        return ", ".join(_title(key) for key in self.keys)
 
     def of(self, record: Record) -> str:
         """The label of the value that a point has."""

@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from collections import Counter, deque
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from solver.errors import InputError, Issue
 from solver.interruption import is_asked
 from solver.messages import sentence
 from solver.sweeps.process import Owner, this_process
 from solver.sweeps.record import Record
-from solver.sweeps.solving import described, physics_key, solve_point
+from solver.sweeps.sharing import chunks_of
+from solver.sweeps.solving import described, solve_points
 from solver.sweeps.store import LEASE_S, Store
 from solver.units import format_duration_s
 
@@ -28,8 +30,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Outcome", "Watcher", "run_points"]
 
-LOST = ("BrokenProcessPool",)
-"""Errors that tell of a worker that died, by name."""
+LOST = ("BrokenProcessPool", "KilledWorker")
+"""Errors that tell of a worker that died, by name: Dask need not be installed."""
+GONE = ("CancelledError", "CommClosedError", "FutureCancelledError", "SchedulerClosed")
+"""Errors that tell of a Dask scheduler that has gone."""
+
+Chunk = tuple["Point", ...]
+"""Points that are answered together."""
 
 _LOOK_S = 1.0
 """How long to wait for an answer before looking at leases and Ctrl-C."""
@@ -163,17 +170,19 @@ class _Run:
     owner: Owner
     watch: Watcher | None
     outcome: Outcome
-    pending: deque[Point] = field(default_factory=deque)
+    pending: deque[Chunk] = field(default_factory=deque)
     """Points that nobody is known to answer, in the order of sharing."""
-    ready: deque[Point] = field(default_factory=deque)
+    ready: deque[Chunk] = field(default_factory=deque)
     """Points that are claimed and not handed out."""
-    active: dict[Future[Record | None], Point] = field(default_factory=dict)
+    active: dict[Future[list[Record]], Chunk] = field(default_factory=dict)
     suspects: deque[Point] = field(default_factory=deque)
     """Points one of which a worker died of: each is tried alone."""
-    alone: Point | None = None
+    alone: Chunk = ()
     """The point under suspicion that was handed out last."""
     broken: bool = False
     """Whether workers died and new ones are needed."""
+    most: int = 1
+    """Chunks that are handed out at once."""
     renewed: float = field(default_factory=time.monotonic)
     began: float = field(default_factory=time.monotonic)
 
@@ -181,8 +190,7 @@ class _Run:
         """Answer until nothing is left, or the user wants to end."""
         stored = self.store.stored()
         left = [point for point in points if point.id not in stored]
-        left.sort(key=lambda p: (str(physics_key(p)), p.overlay.name, p.number))
-        self.pending.extend(left)
+        self.pending.extend(chunks_of(left, self.question.objective))
         self.outcome.before = len(points) - len(left)
         if not left:
             self.outcome.complete = True
@@ -203,68 +211,75 @@ class _Run:
 
     def _take(self) -> None:
         """Claim more points when few are left to hand out."""
-        most = self.workers.at_once
-        if len(self.ready) >= most or not self.pending:
+        if len(self.ready) >= self.most or not self.pending:
             return
-        some = [self.pending.popleft() for _ in range(min(2 * most, len(self.pending)))]
-        claimed, stored = self.store.claim([point.id for point in some], self.owner)
-        self.ready.extend(point for point in some if point.id in set(claimed))
+        self.most = most = self.workers.at_once  # a cluster may have grown
+        some = [self.pending.popleft() for _ in range(min(most, len(self.pending)))]
+        ids = [point.id for chunk in some for point in chunk]
+        claimed, stored = map(set, self.store.claim(ids, self.owner))
         self.outcome.elsewhere += len(stored)
-        known = {*claimed, *stored}
-        self.pending.extend(point for point in some if point.id not in known)
+        for chunk in some:
+            ours = tuple(point for point in chunk if point.id in claimed)
+            theirs = tuple(p for p in chunk if p.id not in claimed | stored)
+            self.ready.extend([ours] if ours else [])
+            self.pending.extend([theirs] if theirs else [])
 
     def _hand_out(self, executor: Executor) -> Executor:
         """Hand out points; those under suspicion one at a time, alone."""
         if self.suspects:
             if self.active:
                 return executor
-            self.alone = self.suspects.popleft()
+            self.alone = (self.suspects.popleft(),)
             return self._submit(executor, self.alone)
-        while self.ready and len(self.active) < self.workers.at_once:
+        while self.ready and len(self.active) < self.most:
             executor = self._submit(executor, self.ready.popleft())
-            if self.broken or self.workers.at_once == 1:
+            if self.broken or self.most == 1:
                 break
         return executor
 
-    def _submit(self, executor: Executor, point: Point) -> Executor:
+    def _submit(self, executor: Executor, chunk: Chunk) -> Executor:
         if self.broken and not self.active:
             executor, self.broken = self.workers.start(), False
         try:
-            future = executor.submit(solve_point, self.question, point)
+            future = executor.submit(solve_points, self.question, chunk)
         except Exception as error:
             if type(error).__name__ not in LOST:
                 raise
             self.broken = True
-            self.suspects.append(point)
+            self.suspects.extend(chunk)
             return executor
-        self.active[future] = point
+        self.active[future] = chunk
         return executor
 
     def _collect(self) -> None:
         """Store what is answered; keep in mind which workers died of what."""
         done, _ = wait(self.active, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
-        answers = []
+        answers: list[Record] = []
         for future in done:
-            point = self.active.pop(future)
-            error = future.exception()
+            chunk = self.active.pop(future)
+            error = CancelledError() if future.cancelled() else future.exception()
+            if type(error).__name__ in GONE:
+                raise _no_scheduler(error)
             if type(error).__name__ in LOST:
                 self.broken = True
-                if point is self.alone:
-                    answers.append(self._killed(point))
+                if chunk is self.alone:
+                    answers += [self._killed(point) for point in chunk]
                 else:
-                    self.suspects.append(point)
+                    self.suspects.extend(chunk)
             elif error is not None:
                 raise error
-            elif (record := future.result()) is not None:
-                answers.append(record)
+            else:
+                found = future.result()
+                answers += found
+                if len(found) < len(chunk) and not is_asked():
+                    self.broken = True  # only the worker was asked to end: it has
+                    self.suspects.extend(chunk[len(found) :])
         self._store(answers)
 
     def _store(self, records: list[Record]) -> None:
-        for record in records:
-            if self.store.add([record], self.owner):
-                self.outcome.statuses[record.status] += 1
-            else:
-                self.outcome.elsewhere += 1
+        new = self.store.add(records, self.owner) if records else set()
+        self.outcome.statuses.update(r.status for r in records if r.id in new)
+        self.outcome.elsewhere += len(records) - len(new)
         self.outcome.seconds = time.monotonic() - self.began
         if records and self.watch is not None:
             self.watch(self.outcome)
@@ -291,12 +306,21 @@ class _Run:
                 del self.active[future]
         while self.active:
             done, _ = wait(self.active, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
-            answers = []
+            answers: list[Record] = []
             for future in done:
                 del self.active[future]
                 failed = future.cancelled() or future.exception() is not None
-                record = None if failed else future.result()
-                answers += [] if record is None else [record]
+                answers += [] if failed else future.result()
             self._store(answers)
             self._renew()
         self.outcome.seconds = time.monotonic() - self.began
+
+
+def _no_scheduler(error: BaseException | None) -> InputError:
+    """The fault of a cluster that has gone; what is stored stays."""
+    reason = "" if error is None or isinstance(error, CancelledError) else f": {error}"
+    message = (
+        f"the Dask scheduler has gone{reason}; what is stored stays, and the same "
+        "command goes on with the rest"
+    )
+    return InputError([Issue("no-scheduler", message, "--scheduler")])

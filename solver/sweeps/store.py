@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,6 +109,9 @@ class Store:
                     driver.execute(f"PRAGMA application_id={APPLICATION_ID}")
                     driver.execute("PRAGMA journal_mode=WAL")
         with self._writing() as connection:
+            if self.engine.dialect.name == "postgresql":  # two may begin at once
+                lock = f"SELECT pg_advisory_xact_lock({APPLICATION_ID})"
+                connection.exec_driver_sql(lock)
             TABLES.create_all(connection)
             self._insert(connection, META, [{"key": "format", "value": str(FORMAT)}])
 
@@ -248,13 +251,15 @@ class Store:
         with self._writing() as connection:
             connection.execute(delete(CLAIMS).where(CLAIMS.c.run == owner.run))
 
-    def add(self, records: Iterable[Record], owner: Owner) -> int:
-        """Store answers, each once; how many were new."""
-        listed = list(records)
-        rows = [_row(record, owner) for record in listed]
-        ids = [record.id for record in listed]
+    def add(self, records: Sequence[Record], owner: Owner) -> set[str]:
+        """Store answers in one transaction, each once; ids of those that were new."""
+        ids = [record.id for record in records]
         with self._writing() as connection:
-            added = self._insert(connection, POINTS, rows)
+            added = {
+                record.id
+                for record in records
+                if self._insert(connection, POINTS, [_row(record, owner)])
+            }
             connection.execute(delete(CLAIMS).where(CLAIMS.c.point.in_(ids)))
         return added
 

@@ -18,11 +18,13 @@ __all__ = [
     "Correlation",
     "Effect",
     "Scatter",
+    "PlanMap",
     "ValueRow",
     "best_by_value",
     "correlations",
     "effects",
     "main_reason",
+    "plan_map",
     "scatters",
     "status_counts",
     "summary_dict",
@@ -147,6 +149,40 @@ def main_reason(records: Iterable[Record]) -> str | None:
     return counts.most_common(1)[0][0] if counts else None
 
 
+@dataclass(frozen=True)
+class PlanMap:
+    """Where there are plans over the two dimensions that decide it most.
+
+    ``cells`` has points, those of them with a plan, and what mostly rules out the
+    others, by the values of ``down`` and ``across``.
+    """
+
+    down: Dimension
+    across: Dimension
+    cells: Mapping[tuple[str, str], tuple[int, int, str | None]]
+
+
+def plan_map(results: Results) -> PlanMap | None:
+    """Where there is no plan; None where all points have one, or one axis is all."""
+    if len(results.dimensions) < 2 or len(results.planned) == len(results.records):
+        return None
+    share = {effect.dimension: effect.opened for effect in effects(results)}
+    ordered = sorted(results.dimensions, key=lambda d: -share[d.name])
+    down, across = sorted(ordered[:2], key=lambda d: -len(d.values))
+    groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
+    for record in results.records:
+        groups[down.of(record), across.of(record)].append(record)
+    cells = {
+        place: (
+            len(group),
+            sum(record.plan is not None for record in group),
+            main_reason(group),
+        )
+        for place, group in groups.items()
+    }
+    return PlanMap(down, across, cells)
+
+
 def effects(results: Results) -> list[Effect]:
     """What each dimension does, the one that moves the cost most first."""
     found = [_effect(results, i) for i in range(len(results.dimensions))]
@@ -254,10 +290,9 @@ def _ranked(one: list[float], other: list[float]) -> list[float]:
 
 def _ranks(values: list[float]) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Ranks of values, equal ones sharing the mean of theirs."""
-    array = np.array(values)
-    below = (array[:, None] > array[None, :]).sum(axis=1)
-    equal = (array[:, None] == array[None, :]).sum(axis=1)
-    return np.asarray(below + (equal + 1) / 2.0, dtype=np.float64)
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return np.asarray((last - (counts - 1) / 2.0)[place], dtype=np.float64)
 
 
 def summary_dict(results: Results) -> dict[str, Any]:
@@ -271,10 +306,22 @@ def summary_dict(results: Results) -> dict[str, Any]:
             asdict(replace(row, best=None)) | {"best": _short(row.best)}
             for row in best_by_value(results)
         ],
+        "plan_map": _map_dict(plan_map(results)),
         "effects": [asdict(effect) for effect in effects(results)],
         "scatters": [asdict(scatter) for scatter in scatters(results)],
         "correlations": [asdict(each) for each in correlations(results)],
     }
+
+
+def _map_dict(found: PlanMap | None) -> dict[str, Any] | None:
+    """A map as the JSON contract has it, one cell an entry of a list."""
+    if found is None:
+        return None
+    cells = [
+        {"down": down, "across": across, "points": n, "planned": planned, "reason": why}
+        for (down, across), (n, planned, why) in found.cells.items()
+    ]
+    return {"down": found.down.name, "across": found.across.name, "cells": cells}
 
 
 def _short(record: Record | None) -> Mapping[str, Any] | None:

@@ -1,6 +1,6 @@
-"""Where points are answered: in this process, or in processes beside it.
+"""Where points are answered: in this process, in processes beside it, or on a cluster.
 
-Both are executors as `concurrent.futures` has them, so that one loop drives them.
+All are executors as `concurrent.futures` has them, so that one loop drives each.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import os
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol
 
+from solver.errors import InputError, Issue
 from solver.interruption import remember
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Here", "Processes", "Workers", "cores", "workers_of"]
+__all__ = ["Here", "OnDask", "Processes", "Workers", "cores", "workers_of"]
 
 
 class Workers(Protocol):
@@ -44,8 +45,10 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-def workers_of(count: int | None) -> Workers:
-    """So many workers, by default one a core."""
+def workers_of(count: int | None, scheduler: str | None = None) -> Workers:
+    """The workers that a user asked for: a Dask cluster, or so many processes."""
+    if scheduler is not None:
+        return OnDask(scheduler)
     wanted = cores() if count is None else count
     return Here() if wanted == 1 else Processes(wanted)
 
@@ -113,3 +116,51 @@ class Processes:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
+
+
+class OnDask:
+    """A Dask cluster that runs already, by the address of its scheduler.
+
+    Parameters
+    ----------
+    address
+        Such as ``tcp://10.0.0.5:8786``.
+
+    Raises
+    ------
+    InputError
+        Dask is not installed, or nothing answers at that address.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+        except ModuleNotFoundError:
+            message = "a Dask cluster needs dask: pip install 'gpuplan[dask]'"
+            raise InputError([Issue("bad-usage", message, "--scheduler")]) from None
+        try:
+            self._client = Client(address, timeout="10s", set_as_default=False)
+        except (OSError, ValueError, ImportError) as error:
+            message = f"no Dask scheduler answers at {address}: {error}"
+            raise InputError([Issue("no-scheduler", message, "--scheduler")]) from None
+        self._address = address
+
+    @property
+    def at_once(self) -> int:
+        """Two for each thread of the cluster, as it is now."""
+        threads = self._client.nthreads()
+        return 2 * max(1, sum(int(count) for count in threads.values()))
+
+    @property
+    def described(self) -> str:
+        """Where it is."""
+        return f"Dask at {self._address}"
+
+    def start(self) -> Executor:
+        """The cluster as an executor."""
+        executor: Executor = self._client.get_executor(pure=False)
+        return executor
+
+    def stop(self) -> None:
+        """Leave the cluster, which goes on."""
+        self._client.close()

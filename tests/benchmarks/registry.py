@@ -14,6 +14,9 @@ PHYSICS_S = 0.3
 CATALOG_LOAD_S = 0.25
 """Seconds that reading every part of the shipped catalog may take on one core."""
 
+SWEEP_PER_POINT_S = 0.06
+"""Seconds that a point of a sweep may take on two cores: 1,000 in a minute."""
+
 
 @dataclass(frozen=True)
 class Benchmark:

@@ -41,6 +41,7 @@ LAYERS: list[set[str]] = [
         "optimizer_states",
         "options",
         "physics_inputs",
+        "relimited",
         "search",
         "setting",
         "spread",

@@ -49,18 +49,18 @@ def shipped() -> Catalog:
     return load_catalog()
 
 
-def written(folder: Path, base: str = BASE, **keys: Any) -> Path:
+def written(folder: Path, scenario: str = BASE, **keys: Any) -> Path:
     """A sweep file and its base in a folder; None leaves a key out."""
-    (folder / "base.yaml").write_text(base, encoding="utf-8")
+    (folder / "base.yaml").write_text(scenario, encoding="utf-8")
     data = {k: v for k, v in {**SWEEP, **keys}.items() if v is not None}
     file = folder / "sweep.yaml"
     file.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
     return file
 
 
-def prepared(folder: Path, base: str = BASE, **keys: Any) -> Prepared:
+def prepared(folder: Path, scenario: str = BASE, **keys: Any) -> Prepared:
     """A sweep, read and tried."""
-    return prepare(str(written(folder, base, **keys)), (), TODAY)
+    return prepare(str(written(folder, scenario, **keys)), (), TODAY)
 
 
 def read(folder: Path, text: str) -> Sweep:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,28 +13,42 @@ from solver.errors import InputError
 from solver.planning.single_job import plan_job
 from solver.sweeps.offers import changed
 from solver.sweeps.question import scenario_at
-from solver.sweeps.solving import physics_key, solve_point
+from solver.sweeps.sharing import chunks_of, physics_key
+from solver.sweeps.solving import solve_points
 from tests.sweeps.examples import prepared, shipped
 
 
-def test_each_point_is_what_a_solve_answers(tmp_path: Path) -> None:
-    """Tests every point of the toy against a solve of its own, sharing nothing."""
-    ready = prepared(tmp_path)
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {},
+        {"set": {"objective": "time"}},
+        {"set": {"constraints.confidence": 0.9}},
+        {"set": {"objective": {"cost": 1, "usd_per_day": 100}}},
+        {"axes": {"constraints.budget": ["$20.80", "$21", "$31.2", "$1k", None]}},
+    ],
+)
+def test_each_point_is_what_a_solve_answers(
+    keys: dict[str, Any], tmp_path: Path
+) -> None:
+    """Tests points that share solves against solves of their own, sharing nothing."""
+    ready = prepared(tmp_path, **keys)
+    chunks = chunks_of(ready.points.points, ready.question.objective)
+    assert sorted(p.number for c in chunks for p in c) == list(
+        range(len(ready.points.points))
+    )
     statuses = set()
-    for point in ready.points.points:
-        record = solve_point(ready.question, point)
-        assert record is not None
-        scenario = scenario_at(ready.question, point, shipped())
-        told, catalog = changed(scenario, shipped(), point.overlay, point.price_factor)
-        alone = plan_job(told, catalog, alternatives=0)
-        assert record.status == alone.status
-        assert (record.plan is None) == (alone.plan is None)
-        if alone.plan is not None and record.plan is not None:
-            assert record.plan == alone.plan.as_dict()
-        else:
-            assert record.reasons
-            assert record.reason
-        statuses.add(record.status)
+    for chunk in chunks:
+        records = solve_points(ready.question, chunk)
+        for point, record in zip(chunk, records, strict=True):
+            scenario = scenario_at(ready.question, point, shipped())
+            told = changed(scenario, shipped(), point.overlay, point.price_factor)
+            alone = plan_job(*told, alternatives=0)
+            assert record.status == alone.status
+            plan = None if alone.plan is None else alone.plan.as_dict()
+            assert record.plan == plan
+            assert bool(record.reasons) == (plan is None) == bool(record.reason)
+            statuses.add(record.status)
     assert statuses == {"optimal", "infeasible"}
 
 
@@ -41,8 +56,8 @@ def test_a_contradiction_is_kept_at_its_point(tmp_path: Path) -> None:
     """Tests that a point that is no scenario has an error, and the others answers."""
     axes = {"constraints.gpus.min": [1, 32], "constraints.gpus.max": [8, 64]}
     ready = prepared(tmp_path, axes=axes, overlays=None)
-    records = [solve_point(ready.question, p) for p in ready.points.points]
-    by_values = {tuple(r.inputs.values()): r for r in records if r is not None}
+    records = solve_points(ready.question, ready.points.points)
+    by_values = {tuple(r.inputs.values()): r for r in records}
     assert by_values[32, 8].status == "error"
     assert "gpus.min" in str(by_values[32, 8].error)
     assert by_values[1, 8].status == "optimal"
@@ -70,9 +85,9 @@ def test_a_worker_answers_its_own_version_and_catalog_only(tmp_path: Path) -> No
     ready = prepared(tmp_path)
     point = ready.points.points[0]
     with pytest.raises(InputError, match=r"gpuplan .*, not 0\.0\.1"):
-        solve_point(replace(ready.question, version="0.0.1"), point)
+        solve_points(replace(ready.question, version="0.0.1"), (point,))
     with pytest.raises(InputError, match="another catalog"):
-        solve_point(replace(ready.question, catalog="other"), point)
+        solve_points(replace(ready.question, catalog="other"), (point,))
 
 
 def test_what_is_sent_to_workers_can_be_sent(tmp_path: Path) -> None:

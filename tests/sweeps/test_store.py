@@ -48,7 +48,7 @@ def test_what_is_stored_comes_back(store: Store) -> None:
     one = record("a", plan=plan, status="optimal", gap=0.0, bound=0.3)
     other = record("b", number=1, reasons=reasons)
     owner = this_process("run")
-    assert store.add([one, other], owner) == 2
+    assert store.add([one, other], owner) == {"a", "b"}
     assert list(store.records()) == [one, other]
     with closing(sqlite3.connect(store.place)) as connection:
         row = connection.execute(
@@ -60,8 +60,8 @@ def test_what_is_stored_comes_back(store: Store) -> None:
 def test_nothing_is_stored_twice(store: Store) -> None:
     """Tests that the first answer to a point stays."""
     owner = this_process("run")
-    assert store.add([record("a")], owner) == 1
-    assert store.add([record("a", status="error"), record("b")], owner) == 1
+    assert store.add([record("a")], owner) == {"a"}
+    assert store.add([record("a", status="error"), record("b")], owner) == {"b"}
     assert store.stored() == {"a": "infeasible", "b": "infeasible"}
 
 

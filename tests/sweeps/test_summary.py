@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
+from solver.messages import MESSAGES
 from solver.sweeps.record import Record
 from solver.sweeps.results import Results, label, results_of, short
 from solver.sweeps.summary import (
+    _ranks,
     best_by_value,
     correlations,
     effects,
+    plan_map,
     scatters,
     status_counts,
     summary_dict,
@@ -26,6 +29,9 @@ def answer(number: int, cost: float | None, days: float = 1.0, **inputs: Any) ->
         "cost_usd": cost,
         "duration_days": days,
         "gpus": 8,
+        "nodes": 1,
+        "gpus_per_node": 8,
+        "spare_nodes": 0,
         "gpu": "a100-sxm-80gb",
         "provider": "mine",
         "region": "sg",
@@ -126,6 +132,25 @@ def test_draws_scatter_and_correlate() -> None:
     assert correlations(found)[0].key == "factor"
 
 
+def test_the_map_tells_where_there_is_no_plan() -> None:
+    """Tests points, plans and reason by two axes; nothing where all have a plan."""
+    found = plan_map(GRID)
+    assert found is not None
+    assert {found.down.name, found.across.name} == {"deadline", "price"}
+    place = ("5 days", "2") if found.down.name == "deadline" else ("2", "5 days")
+    assert found.cells[place] == (1, 0, "short.budget")
+    assert sum(cell[1] for cell in found.cells.values()) == 3
+    whole = results([answer(i, 1.0, x=i, y=1) for i in range(2)], ["x", "y"])
+    assert plan_map(whole) is None
+    assert plan_map(results([answer(0, None, x=1)], ["x"])) is None
+
+
+def test_ranks_share_ties() -> None:
+    """Tests ranks against their definition: equal values have the mean of theirs."""
+    assert _ranks([3.0, 1.0, 3.0, 2.0, 3.0]).tolist() == [4.0, 1.0, 4.0, 2.0, 4.0]
+    assert len(_ranks([float(i % 100) for i in range(50_000)])) == 50_000
+
+
 def test_the_summary_is_json() -> None:
     """Tests that all of it can be written as JSON, without whole plans."""
     data = json.loads(json.dumps(summary_dict(GRID)))
@@ -142,4 +167,12 @@ def test_labels_are_short_but_tell_values_apart() -> None:
     assert short("llama-2-7b") == "llama-2-7b"
     assert short("131072") == "131072"
     assert label(["A100", "H100"]) == "A100, H100"
+    assert label([]) == "any"
     assert label({"min": 1}) == '{"min": 1}'
+
+
+def test_every_reason_has_a_label() -> None:
+    """Tests that no id of a message is shown where few words are wanted."""
+    reasons = [key for key in MESSAGES if key.startswith("short.")]
+    assert len(reasons) > 10
+    assert [key for key in reasons if f"sweep_reason.{key}" not in MESSAGES] == []

@@ -108,7 +108,7 @@ def _limits(setting: Setting, end: float) -> tuple[Message, ...]:
     found: list[Message] = []
     for limit in stated:
         table = least[BOUNDS[limit]].table
-        if table is not None and not _is_kept(setting, limit, stated, end):
+        if table is not None and not _is_kept(setting, limit, table, stated, end):
             found.append(_told(f"short.{limit}", setting, limit, table))
     if not found:
         found = _together(setting, stated, end)
@@ -129,10 +129,25 @@ def _hindered(free: SearchResult) -> tuple[Message, ...]:
     return (Message.of(message_id, rule=worst, title=rule(worst).title),)
 
 
-def _is_kept(setting: Setting, limit: str, stated: list[str], end: float) -> bool:
-    """Whether a plan keeps one limit where all others are left out."""
+def _is_kept(
+    setting: Setting, limit: str, free: CandidateTable, stated: list[str], end: float
+) -> bool:
+    """Whether a plan keeps one limit where all others are left out.
+
+    ``free`` are the candidates that are best in what is limited, without any limit.
+    """
     others = [other for other in stated if other != limit]
-    return bool(others) and _solved(setting, limit, others, end).table is not None
+    if not others:
+        return False
+    user = setting.scenario.constraints
+    most, figures = None, free.duration_limit_s
+    if limit == "deadline":
+        most = user.deadline_s
+    elif limit == "budget":
+        most, figures = user.budget_usd, free.cost_limit_usd
+    if most is not None and (figures <= most).any():
+        return True  # seen without another search
+    return _solved(setting, limit, others, end).table is not None
 
 
 def _together(setting: Setting, stated: list[str], end: float) -> list[Message]:

@@ -364,6 +364,8 @@ class PlanResult:
     total: Total | None = None
     warnings: tuple[Message, ...] = ()
     """What is to be known of a chain, beside the warnings of its plans."""
+    request: dict[str, Any] | None = None
+    """What was asked: the scenario as one document, the catalog and the day."""
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON contract's object."""
@@ -394,4 +396,5 @@ class PlanResult:
             "moves": [asdict(move) for move in self.moves],
             "total": asdict(self.total) if self.total else None,
             "warnings": [message.as_dict() for message in self.warnings],
+            "request": self.request,
         }

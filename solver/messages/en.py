@@ -11,6 +11,7 @@ from solver.messages.en_geography import GEOGRAPHY
 from solver.messages.en_import import IMPORTING
 from solver.messages.en_offload import OFFLOAD
 from solver.messages.en_phases import PHASES
+from solver.messages.en_plan_file import PLAN_FILE
 from solver.messages.en_purchase import PURCHASE
 from solver.messages.en_questions import QUESTIONS
 from solver.messages.en_supply import SUPPLY
@@ -470,6 +471,7 @@ MESSAGES: dict[str, str] = (
     | EXPLAIN
     | IMPORTING
     | OFFLOAD
+    | PLAN_FILE
     | PURCHASE
     | QUESTIONS
     | SUPPLY

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from solver.planning.request import request_of
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
@@ -29,7 +32,7 @@ def answer(
     if not scenario.phases:
         from solver.planning.single_job import plan_job
 
-        return plan_job(
+        result = plan_job(
             scenario,
             catalog,
             export_model=export_model,
@@ -37,8 +40,10 @@ def answer(
             progress=progress,
             alternatives=alternatives,
         )
-    from solver.planning.phases import plan_phases
+    else:
+        from solver.planning.phases import plan_phases
 
-    return plan_phases(
-        scenario, catalog, export_model=export_model, log=log, progress=progress
-    )
+        result = plan_phases(
+            scenario, catalog, export_model=export_model, log=log, progress=progress
+        )
+    return replace(result, request=asdict(request_of(scenario, catalog)))

@@ -10,7 +10,6 @@ defaults of keys), as general knowledge.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -19,20 +18,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from solver.catalog.bounds import bounds_of
-from solver.catalog.reading import read_text
 from solver.catalog.schema import Architecture
 from solver.catalog.transformer_rules import size_faults
-from solver.errors import MAX_SHOWN, InputError, Issue, IssueLog, nearest, shown
+from solver.errors import MAX_SHOWN, IssueLog, nearest, shown
 from solver.scenario.config_keys import EXPERT_KEYS, Config, Size
 from solver.scenario.dense_types import DENSE_READERS, Sizes
 from solver.scenario.expert_types import EXPERT_READERS
-from solver.scenario.json_places import (
-    MAX_DEPTH,
-    KeyPlaces,
-    key_places,
-    nested_too_deep,
-)
-from solver.yaml_source import dotted
+from solver.scenario.json_files import read_json
+from solver.scenario.json_places import KeyPlaces
 
 __all__ = ["MODEL_TYPES", "architecture_from_config", "read_config"]
 
@@ -58,35 +51,8 @@ def read_config(file: Traversable | Path, name: str) -> Architecture:
     InputError
         It cannot be read, is of an unknown type, or lacks sizes.
     """
-    text = read_text(file, name)
-    try:
-        data = json.loads(text)
-    except RecursionError:
-        line, column = nested_too_deep(text) or (1, 1)
-        message = f"the file is nested deeper than {MAX_DEPTH} levels"
-        where = f"{name}:{line}:{column}"
-        raise InputError([Issue("json-syntax", message, where)]) from None
-    except ValueError as error:
-        line, column = getattr(error, "lineno", 1), getattr(error, "colno", 1)
-        message = f"not JSON: {getattr(error, 'msg', 'a number is too long')}"
-        where = f"{name}:{line}:{column}"
-        raise InputError([Issue("json-syntax", message, where)]) from None
-    if not isinstance(data, dict):
-        message = "expected an object with keys and values"
-        raise InputError([Issue("wrong-type", message, f"{name}:1:1")])
-    places = key_places(text)
-    _refuse_duplicates(places, name)
+    data, places = read_json(file, name)
     return architecture_from_config(data, name, places)
-
-
-def _refuse_duplicates(places: KeyPlaces, name: str) -> None:
-    """Raise an error that tells every key that an object has twice."""
-    log = IssueLog()
-    for path, (line, column) in places.twice:
-        first = places.marks[path][0]
-        message = f"the key is given twice, first in line {first}"
-        log.add("duplicate-key", message, f"{name}:{line}:{column}", dotted(path))
-    log.raise_if_any()
 
 
 def architecture_from_config(

@@ -10,6 +10,7 @@ Every fault is collected on the way and all are told at once.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -24,6 +25,7 @@ from solver.scenario.architecture import resolve_model
 from solver.scenario.consistency import check_all
 from solver.scenario.constraints import resolve_constraints
 from solver.scenario.csv_offers import read_offers
+from solver.scenario.document import standalone
 from solver.scenario.failures import resolve_failures
 from solver.scenario.faults import read_file
 from solver.scenario.gallery import find_scenario
@@ -124,7 +126,8 @@ def resolve_scenario(
     reading.raise_if_faulty()
     if scenario is None:
         raise InternalError("there is no scenario, but no fault was logged")
-    return scenario
+    document = standalone(reading.source.data, scenario, stem)
+    return replace(scenario, document=document)
 
 
 def _resolve(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from solver.catalog.schema import Architecture, Offer, Server, StorageTier
 from solver.plan import Message
@@ -321,6 +321,9 @@ class Scenario:
     With phases, ``workload`` and ``data`` are the first one's and ``constraints`` hold
     only what all share.
     """
+    document: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """The scenario as a file that needs no other: overrides set, tables of offers and
+    sizes of models in place."""
 
     @property
     def spare_choices(self) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from solver import __version__
+from solver.catalog.digest import catalog_digest
 from solver.errors import InputError, Issue
 from solver.files import is_file
 from solver.scenario.load import resolve_scenario
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from solver.catalog.load import Catalog
     from solver.scenario.scenario import Scenario
 
-__all__ = ["Question", "catalog_digest", "question_of", "scenario_at"]
+__all__ = ["Question", "question_of", "scenario_at"]
 
 
 @dataclass(frozen=True)
@@ -151,30 +152,4 @@ def _named_files(sweep: Sweep) -> dict[str, str]:
         file = sweep.base.folder / name if len(name) < 1_000 else None
         if file is not None and is_file(file):
             found[name] = hashlib.sha256(file.read_bytes()).hexdigest()
-    return found
-
-
-def catalog_digest(catalog: Catalog) -> str:
-    """Digest of every file of a catalog's folders."""
-    total = hashlib.sha256()
-    for folder in catalog.folders:
-        for name, file in sorted(_files(folder.root, "")):
-            total.update(f"\n{name}\n".encode())
-            total.update(file.read_bytes())
-        total.update(b"\n--\n")
-    return total.hexdigest()[:24]
-
-
-def _files(folder: Any, above: str) -> list[tuple[str, Any]]:
-    """Files that a catalog is read from, with their paths in its folder."""
-    found = []
-    for item in folder.iterdir():
-        name = f"{above}{item.name}"
-        if item.name.startswith((".", "_")):
-            continue
-        if item.is_dir():
-            if item.name != "measurements":
-                found += _files(item, f"{name}/")
-        elif item.name.endswith((".yaml", ".yml", ".csv")):
-            found.append((name, item))
     return found

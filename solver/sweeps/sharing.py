@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from solver import __version__
+from solver.catalog.digest import catalog_digest
 from solver.errors import InputError, Issue
 from solver.layout_space import LatticeStore
 from solver.relimited import under
 from solver.setting import Setting, setting_of
 from solver.sweeps.offers import catalog_under, changed, folders_of, own_changed
 from solver.sweeps.points import Point, digest
-from solver.sweeps.question import Question, catalog_digest, scenario_at
+from solver.sweeps.question import Question, scenario_at
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from solver.catalog.digest import catalog_digest
 from solver.errors import InputError
 from solver.sweeps.prepare import estimate, find_sweep, prepare
-from solver.sweeps.question import catalog_digest
 from solver.sweeps.solving import solve_points
 from solver.sweeps.store import Store, stored_meta
 from solver.sweeps.workers import Here

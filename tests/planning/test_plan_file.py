@@ -1,0 +1,239 @@
+"""Tests that a written plan is read back with what was asked."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from solver.errors import InputError
+from solver.plan import PlanResult
+from solver.planning.answering import answer
+from solver.planning.plan_file import PlanFile, read_plan
+from solver.report.as_json import result_as_json
+from solver.scenario.load import load_scenario, resolve_scenario
+from solver.verify import verify
+from solver.yaml_source import load_yaml
+from tests.planning.jobs import A100, TOY, catalog, job
+from tests.planning.phased import apart
+
+CONFIG = {
+    "model_type": "llama",
+    "num_hidden_layers": 12,
+    "hidden_size": 1024,
+    "intermediate_size": 4096,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 4,
+    "vocab_size": 32000,
+    "max_position_embeddings": 4096,
+}
+
+
+@cache
+def solved() -> PlanResult:
+    """A plan of the toy model."""
+    return answer(job(), catalog(), alternatives=0)
+
+
+def written(folder: Path, result: PlanResult, **changes: Any) -> Path:
+    """Write an answer to a file, some of its keys replaced."""
+    path = folder / "plan.json"
+    data = json.loads(result_as_json(result)) | changes
+    path.write_text(json.dumps(data, indent=2), encoding="utf-8")
+    return path
+
+
+def faults(path: Path) -> list[tuple[str, str | None, str | None]]:
+    """What is wrong with a file: code, place and path of each fault."""
+    with pytest.raises(InputError) as told:
+        read_plan(path)
+    return [(issue.code, issue.where, issue.path) for issue in told.value.issues]
+
+
+def test_a_plan_round_trips_and_still_verifies(tmp_path: Path) -> None:
+    """Tests that plan, scenario and day are those that were solved."""
+    read = read_plan(written(tmp_path, solved()))
+    assert isinstance(read, PlanFile)
+    assert read.notices == ()
+    (only,) = read.jobs
+    assert only.plan == solved().plan
+    asked = job()
+    assert read.day == asked.start_date
+    assert replace(read.scenario, file=asked.file) == replace(
+        asked,
+        architecture=read.scenario.architecture,  # says where it was stated
+        supply=read.scenario.supply,
+    )
+    assert verify(only.plan, only.scenario, read.catalog) == []
+
+
+def test_each_phase_is_a_job_of_its_own(tmp_path: Path) -> None:
+    """Tests that a chain is read with the scenario and the days of each phase."""
+    scenario, result = apart()
+    result = replace(result, request=answer_request(scenario))
+    read = read_plan(written(tmp_path, result))
+    assert [j.phase for j in read.jobs] == ["pre-train", "extend"]
+    assert [j.plan for j in read.jobs] == [phase.plan for phase in result.phases]
+    assert [(j.start_day, j.end_day) for j in read.jobs] == [
+        (phase.start_day, phase.end_day) for phase in result.phases
+    ]
+    assert [j.scenario.workload for j in read.jobs] == [
+        phase.scenario.workload for phase in scenario.phases
+    ]
+
+
+def answer_request(scenario: Any) -> dict[str, Any]:
+    """What was asked, as an answer keeps it."""
+    from dataclasses import asdict
+
+    from solver.planning.request import request_of
+
+    return asdict(request_of(scenario, catalog()))
+
+
+def test_the_document_names_no_other_file(tmp_path: Path) -> None:
+    """Tests that files of models and offers, and overrides, are in the document."""
+    (tmp_path / "model.json").write_text(json.dumps(CONFIG), encoding="utf-8")
+    (tmp_path / "offers.csv").write_text(
+        "name,gpu,gpus_per_node,max_nodes,usd_per_gpu_hour,region\n"
+        "ours,a100-sxm-80gb,8,1,2.00,sg\n",
+        encoding="utf-8",
+    )
+    text = yaml.safe_dump(
+        {
+            "model": "model.json",
+            "workload": {"tokens": "5B", "sequence_length": 2048},
+            "offers": "offers.csv",
+        }
+    )
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    first = load_scenario(
+        tmp_path / "mine.yaml",
+        catalog(),
+        ["workload.tokens=6B", "constraints.deadline=2027-03-31"],
+    )
+    again = resolve_scenario(
+        load_yaml(yaml.safe_dump(first.document), "elsewhere.yaml"),
+        catalog(),
+        today=first.start_date,
+    )
+    assert again.name == first.name == "mine"
+    assert again.workload == first.workload
+    assert again.workload.tokens == 6e9
+    assert again.constraints == first.constraints
+    assert [o.id for o in again.supply.offers] == [o.id for o in first.supply.offers]
+    sizes = ("layers", "hidden", "ffn", "heads", "kv_heads", "vocab", "max_seq")
+    assert [getattr(again.architecture, s) for s in sizes] == [
+        getattr(first.architecture, s) for s in sizes
+    ]
+
+
+def test_models_beside_the_policy_are_placed_too(tmp_path: Path) -> None:
+    """Tests that the file of a reward model is replaced by its sizes."""
+    (tmp_path / "reward.json").write_text(json.dumps(CONFIG), encoding="utf-8")
+    data = {
+        "model": TOY,
+        "workload": {
+            "method": "ppo",
+            "samples": 1000,
+            "alignment": {"reward_model": "reward.json"},
+        },
+        "offers": [A100],
+    }
+    source = load_yaml(yaml.safe_dump(data), "toy.yaml")
+    scenario = resolve_scenario(source, catalog(), base=tmp_path)
+    placed = scenario.document["workload"]["alignment"]["reward_model"]
+    assert placed["layers"] == CONFIG["num_hidden_layers"]
+    assert placed["kv_heads"] == CONFIG["num_key_value_heads"]
+    assert source.data["workload"]["alignment"]["reward_model"] == "reward.json"
+
+
+def test_another_version_or_catalog_is_told(tmp_path: Path) -> None:
+    """Tests that a plan of other figures is read, and says so."""
+    request = dict(solved().request or {})
+    request["catalog"] = {"digest": "another", "folders": []}
+    path = written(tmp_path, solved(), versions={"gpuplan": "0.0.1"}, request=request)
+    ids = [notice.id for notice in read_plan(path).notices]
+    assert ids == ["notice.plan.version", "notice.plan.catalog"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "words"),
+    [
+        ({"ok": False}, None, "this has errors in it"),
+        ({"schema_version": 2}, "schema_version", "expected schema_version 1, not 2"),
+        ({"plan": None, "status": "infeasible"}, "plan", "'infeasible'"),
+        ({"request": None}, "request", "solve the scenario again"),
+    ],
+)
+def test_other_json_is_refused(
+    tmp_path: Path, changes: dict[str, Any], path: str | None, words: str
+) -> None:
+    """Tests that an answer without a usable plan is refused with what it lacks."""
+    file = written(tmp_path, solved(), **changes)
+    with pytest.raises(InputError) as told:
+        read_plan(file)
+    (issue,) = told.value.issues
+    assert (issue.code, issue.path) == ("not-a-plan", path)
+    assert words in issue.message
+
+
+def broken_plan(data: dict[str, Any]) -> None:
+    """Spoil two figures of a plan."""
+    data["plan"]["nodes"] = "four"
+    del data["plan"]["layout"]["tp"]
+
+
+def broken_day(data: dict[str, Any]) -> None:
+    """Spoil the day."""
+    data["request"]["day"] = "tomorrow"
+
+
+def broken_request(data: dict[str, Any]) -> None:
+    """Spoil the scenario."""
+    data["request"]["scenario"]["workload"]["tokens"] = "5 bananas"
+
+
+def broken_catalog(data: dict[str, Any]) -> None:
+    """Leave the catalog out."""
+    del data["request"]["catalog"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (
+            broken_plan,
+            [("missing-key", "plan.layout.tp"), ("wrong-type", "plan.nodes")],
+        ),
+        (broken_day, [("wrong-value", "request.day")]),
+        (broken_request, [("unknown-unit", "workload.tokens")]),
+        (broken_catalog, [("missing-key", "request.catalog")]),
+    ],
+)
+def test_every_fault_has_its_place(
+    tmp_path: Path,
+    spoil: Callable[[dict[str, Any]], None],
+    told: list[tuple[str, str]],
+) -> None:
+    """Tests that all faults of a changed file are told with file, line and path."""
+    data = json.loads(result_as_json(solved()))
+    spoil(data)
+    path = written(tmp_path, solved(), **data)
+    found = faults(path)
+    assert sorted((code, at or "") for code, _, at in found) == sorted(told)
+    assert all((where or "").startswith(f"{path}:") for _, where, _ in found)
+
+
+def test_no_file_and_no_json(tmp_path: Path) -> None:
+    """Tests that a missing file and one that is no JSON are told as such."""
+    (code, _, _), *_ = faults(tmp_path / "none.json")
+    assert code == "file-not-found"
+    (tmp_path / "text.json").write_text("Rent 4 nodes", encoding="utf-8")
+    ((code, where, _),) = faults(tmp_path / "text.json")
+    assert code == "json-syntax"
+    assert where == f"{tmp_path / 'text.json'}:1:1"

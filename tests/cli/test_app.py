@@ -14,6 +14,7 @@ import solver
 from solver.cli import scenarios
 from solver.errors import InputError, InternalError, Issue, PackagingError
 from solver.plan import PlanResult
+from solver.planning.request import CatalogAsked, Request
 from tests.cli.running import ROOT, run, run_process
 from tests.report.examples import FEASIBLE, INFEASIBLE, OPTIMAL, UNKNOWN
 
@@ -46,7 +47,9 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         answer: PlanResult = asked["result"]
         return answer
 
+    asked_for = Request({}, "2026-12-01", CatalogAsked("", []))
     monkeypatch.setattr("solver.cli.solve.read_inputs", read_inputs)
+    monkeypatch.setattr("solver.planning.answering.request_of", lambda *_: asked_for)
     planner = ModuleType("solver.planning.single_job")
     monkeypatch.setattr(planner, "plan_job", plan_job, raising=False)
     monkeypatch.setitem(sys.modules, "solver.planning.single_job", planner)

@@ -31,6 +31,7 @@ from solver.cli import (
     estimate,
     explain,
     pareto,
+    plan,
     scenarios,
     solve,
     sweep,
@@ -70,6 +71,7 @@ app.command("alternatives", cls=PlainUsage)(alternatives.alternatives)
 app.command("accuracy", cls=PlainUsage)(accuracy.accuracy)
 app.add_typer(sweep.app, name="sweep")
 app.add_typer(catalog.app, name="catalog")
+app.add_typer(plan.app, name="plan")
 app.add_typer(scenarios.app, name="scenarios")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +17,14 @@ from solver.files import is_folder
 if TYPE_CHECKING:
     from solver.report.figures import Page
 
-__all__ = ["CsvFile", "check_csv", "check_writable", "deliver", "write_file"]
+__all__ = [
+    "CsvFile",
+    "check_csv",
+    "check_writable",
+    "deliver",
+    "write_file",
+    "write_folder",
+]
 
 STANDARD_OUTPUT = "-"
 
@@ -98,6 +107,68 @@ def write_file(path: Path, text: str, option: str) -> None:
         message = f"the file cannot be written: {error.strerror or error}"
         issue = Issue("output-unwritable", message, f"{option} {path}")
         raise InputError([issue]) from None
+
+
+def write_folder(
+    folder: Path, texts: Mapping[str, str], option: str, *, force: bool = False
+) -> None:
+    """Write files below a folder, all of them or none.
+
+    Parameters
+    ----------
+    folder
+        Made where it is missing; its parent has to exist.
+    texts
+        Relative path to text. A text that begins with ``#!`` becomes executable.
+    option
+        The one that names the folder.
+    force
+        Whether files of these names are replaced, each at once.
+
+    Raises
+    ------
+    InputError
+        A file is there already, every one of them told; or they cannot be written.
+    """
+    places = {folder / name: text for name, text in texts.items()}
+    taken = [place for place in places if os.path.lexists(place)]
+    barred = [p for p in taken if is_folder(p) or not force]
+    if barred:
+        message = "is there already; --force replaces files"
+        raise InputError(
+            [Issue("file-exists", message, f"{option} {place}") for place in barred]
+        )
+    made: dict[Path, Path] = {}
+    try:
+        folder.mkdir(exist_ok=True)
+        for place, text in places.items():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            made[place] = _beside(place, text)
+        for place, new in made.items():
+            new.replace(place)
+    except (OSError, ValueError) as error:
+        for new in made.values():
+            new.unlink(missing_ok=True)
+        reason = getattr(error, "strerror", None) or error
+        message = f"the files cannot be written: {reason}"
+        issue = Issue("file-unwritable", message, f"{option} {folder}")
+        raise InputError([issue]) from None
+
+
+def _beside(place: Path, text: str) -> Path:
+    """Write the text of a file beside it, to be moved there."""
+    handle, name = tempfile.mkstemp(prefix=f".{place.name}-", dir=place.parent)
+    new = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        new.chmod((0o777 if text.startswith("#!") else 0o666) & ~mask)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
+    return new
 
 
 def check_writable(path: Path, option: str) -> None:

@@ -7,6 +7,7 @@ from solver.messages.en_cards import CARDS
 from solver.messages.en_catalog import CATALOG
 from solver.messages.en_data import DATA
 from solver.messages.en_explain import EXPLAIN
+from solver.messages.en_exporting import EXPORTING
 from solver.messages.en_geography import GEOGRAPHY
 from solver.messages.en_import import IMPORTING
 from solver.messages.en_offload import OFFLOAD
@@ -469,6 +470,7 @@ MESSAGES: dict[str, str] = (
     | ALIGNMENT
     | DATA
     | EXPLAIN
+    | EXPORTING
     | IMPORTING
     | OFFLOAD
     | PLAN_FILE

@@ -50,7 +50,7 @@ LAYERS: list[set[str]] = [
     },
     {"cpsat"},
     {"planning", "accuracy", "importing"},
-    {"sweeps"},
+    {"exporting", "sweeps"},
     {"report"},
     {"cli"},
     {"__main__"},

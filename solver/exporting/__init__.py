@@ -1,0 +1,1 @@
+"""Files that run a plan: what a framework and a launcher are given."""

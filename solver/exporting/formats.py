@@ -1,0 +1,108 @@
+"""The formats in which a plan can be written, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from solver.errors import InputError, Issue, nearest, shown
+from solver.exporting import megatron
+from solver.exporting.output import Files
+from solver.exporting.refusals import NotExpressibleError
+from solver.exporting.run import Run
+from solver.plan import Message
+
+__all__ = ["FORMATS", "Files", "Format", "exported", "format_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One way to write a run.
+
+    Parameters
+    ----------
+    id
+        After ``--to``.
+    files
+        Writes a run; raises `NotExpressibleError` with all reasons why it cannot.
+    frameworks
+        Ids of the frameworks that its files run; a plan of another one is written with
+        a warning. Empty: those of any plan, as launchers do.
+    summary
+        What it is, in a few words.
+    """
+
+    id: str
+    files: Callable[[Run], Files]
+    frameworks: tuple[str, ...]
+    summary: Message
+
+
+def _framework_formats() -> tuple[Format, ...]:
+    """Return the formats of training frameworks."""
+
+    def summary(name: str) -> Message:
+        return Message.of(f"export.format.{name}")
+
+    return (Format("megatron", megatron.files, ("megatron",), summary("megatron")),)
+
+
+FORMATS: Mapping[str, Format] = {one.id: one for one in _framework_formats()}
+"""Every format by its id, in the order in which help lists them."""
+
+
+def format_of(name: str) -> Format:
+    """Return the format of a name.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
+    found = FORMATS.get(name.casefold())
+    if found is not None:
+        return found
+    message = f"there is no format {shown(name)}; expected {', '.join(FORMATS)}"
+    raise InputError(
+        [Issue("unknown-name", message, "--to", None, nearest(name, FORMATS))]
+    )
+
+
+def exported(run: Run, wanted: Format) -> Files:
+    """Return the files of a run in a format, with a warning where it is not the plan's.
+
+    Raises
+    ------
+    InputError
+        The format cannot say what the plan does: every reason, and which formats can.
+    """
+    try:
+        files = wanted.files(run)
+    except NotExpressibleError as error:
+        raise InputError([*error.issues, _others(run, wanted)]) from None
+    if not wanted.frameworks or run.framework.id in wanted.frameworks:
+        return files
+    warning = Message.of(
+        "warning.export.framework", framework=run.framework.name, format=wanted.id
+    )
+    return Files(files.texts, (warning, *files.notes))
+
+
+def _others(run: Run, wanted: Format) -> Issue:
+    """Return which other formats can say what a plan does."""
+    able = [one.id for one in FORMATS.values() if one is not wanted and _can(run, one)]
+    message = (
+        f"it can be written with --to {' or '.join(able)}"
+        if able
+        else ("no other format can write this plan either")
+    )
+    return Issue("not-expressible", message)
+
+
+def _can(run: Run, one: Format) -> bool:
+    """Return whether a format can say what a plan does."""
+    try:
+        one.files(run)
+    except NotExpressibleError:
+        return False
+    return True

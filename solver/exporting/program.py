@@ -1,0 +1,83 @@
+"""A training program, with its arguments and the files that it reads."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from solver.plan import Message
+
+__all__ = ["Command", "Variable", "shell_word"]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """What the user has to say, or may: no plan knows it.
+
+    Parameters
+    ----------
+    name
+        Of the environment variable, such as ``LR``.
+    meaning
+        What it is, in a few words that start with a verb: *set the learning rate*.
+    default
+        What is taken where the user says nothing; None: there is no default, and the
+        files stop with ``meaning``.
+    """
+
+    name: str
+    meaning: Message
+    default: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """How the training program is started on every GPU by a launcher.
+
+    A launcher (torchrun, srun, accelerate launch) starts ``program`` once a GPU with
+    ``arguments``, in a folder that has ``files``.
+
+    Parameters
+    ----------
+    program
+        The Python file, which may name a variable: ``${MEGATRON_LM}/pretrain_gpt.py``.
+    arguments
+        Words after it, unquoted; ``${NAME}`` in them stands for a variable of
+        ``variables``. `shell_word` quotes one for a shell.
+    files
+        Name to text of what it reads, by paths relative to where it is started.
+    environment
+        Variables to set, beside the user's own.
+    variables
+        What the user is to say, in the order in which they matter; each is named by the
+        program, the arguments or the files.
+    notes
+        What the user should know before running it.
+    launcher
+        Program that has to start it where that is not the caller's choice, with its own
+        words: ``("accelerate", "launch", "--config_file", "accelerate.yaml")``; its
+        number of processes and machines is the caller's. Empty: torchrun or any other.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+    files: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    variables: tuple[Variable, ...] = ()
+    notes: tuple[Message, ...] = ()
+    launcher: tuple[str, ...] = ()
+
+
+def shell_word(word: str) -> str:
+    """Return an argument as a POSIX shell reads it, its variables filled in there.
+
+    Notes
+    -----
+    Only ``$`` keeps its meaning, which is that of a variable in braces.
+    """
+    if "$" not in word:
+        return shlex.quote(word)
+    for character in ("\\", '"', "`"):
+        word = word.replace(character, f"\\{character}")
+    return f'"{word}"'

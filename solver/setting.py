@@ -17,7 +17,7 @@ import numpy as np
 
 from solver.catalog.supply import (
     LOCAL_KINDS,
-    interruptions_per_node_hour,
+    failure_rates,
     merged_catalog,
 )
 from solver.cost import UNIT_S
@@ -321,7 +321,7 @@ class Setting:
             return np.array([known[o.offer.region] for o in options])
 
         mtbf_s = self.scenario.failures.gpu_mtbf_s
-        rates = [failure_rates(self.catalog, o, mtbf_s) for o in options]
+        rates = [failure_rates(self.catalog, o.gpu, o.offer, mtbf_s) for o in options]
         return OptionArrays(
             usd_per_node_hour=column([o.usd_per_node_hour for o in options]),
             min_nodes=column([o.min_nodes for o in options], np.int64),
@@ -425,21 +425,6 @@ def storage_arrays(tiers: tuple[StorageTier, ...]) -> StorageArrays:
     return StorageArrays(
         **{f.name: columns[i] for i, f in enumerate(fields(StorageArrays))}
     )
-
-
-def failure_rates(
-    catalog: Catalog, option: Option, gpu_mtbf_s: float | None = None
-) -> tuple[float, float]:
-    """Failures a GPU-second, and spot interruptions a node-second, of an option.
-
-    ``gpu_mtbf_s`` takes the place of the catalog's rate of the GPU's generation.
-    """
-    rates = catalog.failure_rates
-    gpu = rates.get(option.gpu.generation) or rates["default"]
-    per_gpu = (gpu.per_gpu_hour or 0.0) / 3600.0
-    if gpu_mtbf_s is not None:
-        per_gpu = 1.0 / gpu_mtbf_s
-    return per_gpu, interruptions_per_node_hour(catalog, option.offer) / 3600.0
 
 
 def _host_bytes(option: Option) -> float:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from solver.catalog.supply import failure_rates
 from solver.options import hardware_key
-from solver.setting import failure_rates, node_kind, storage_arrays
+from solver.setting import node_kind, storage_arrays
 from solver.spread import spread_of
 from solver.units import GIB
 from tests.planning.jobs import A100, H100, TOY, catalog
@@ -95,7 +96,9 @@ def test_failures_of_a_generation_or_the_default() -> None:
     l40s: dict[str, Any] = {**A100, "name": "l", "gpu": "l40s"}
     setting = toy(A100, l40s)
     rates = catalog().failure_rates
-    found = {o.offer.id: failure_rates(catalog(), o) for o in setting.options}
+    found = {
+        o.offer.id: failure_rates(catalog(), o.gpu, o.offer) for o in setting.options
+    }
     ampere, default = rates["ampere"].per_gpu_hour, rates["default"].per_gpu_hour
     assert ampere is not None
     assert default is not None

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from solver.catalog.load import Catalog
 
 __all__ = [
+    "failure_rates",
     "interruptions_per_node_hour",
     "is_geforce",
     "local_drives",
@@ -145,6 +146,22 @@ def slowest_local_drive(catalog: Catalog) -> StorageTier | None:
         key=lambda tier: (tier.read_gb_per_s_per_node, tier.gpudirect, tier.id),
         default=None,
     )
+
+
+def failure_rates(
+    catalog: Catalog, gpu: Gpu, offer: Offer | None, gpu_mtbf_s: float | None = None
+) -> tuple[float, float]:
+    """Return failures a GPU-second and spot interruptions a node-second of an offer.
+
+    ``gpu_mtbf_s`` takes the place of the catalog's rate of the GPU's generation. An
+    offer that the catalog no longer has counts as one that is not taken back.
+    """
+    rate = catalog.failure_rates.get(gpu.generation) or catalog.failure_rates["default"]
+    per_gpu = (rate.per_gpu_hour or 0.0) / 3600.0
+    if gpu_mtbf_s is not None:
+        per_gpu = 1.0 / gpu_mtbf_s
+    per_node = 0.0 if offer is None else interruptions_per_node_hour(catalog, offer)
+    return per_gpu, per_node / 3600.0
 
 
 def interruptions_per_node_hour(catalog: Catalog, offer: Offer) -> float:

@@ -32,7 +32,8 @@ To = Annotated[
         "--to",
         metavar="FORMAT",
         show_default=False,
-        help="Megatron-LM's arguments: megatron.",
+        help="Of a framework: megatron. Of a launcher: torchrun, slurm, kubernetes, "
+        "skypilot.",
     ),
 ]
 Out = Annotated[

@@ -12,25 +12,10 @@ from solver.exporting.run import Run
 __all__ = ["COMMANDS", "Command", "Variable", "shell_word", "training_command"]
 
 
-def _nanotron(_run: Run) -> Command:
-    """Refuse: nobody has checked what is written for nanotron.
-
-    Raises
-    ------
-    NotExpressibleError
-        Always.
-    """
-    refusals = Refusals("nanotron")
-    refusals.add("is planned for, but its files are not written")
-    refusals.check()
-    raise AssertionError
-
-
 COMMANDS: Mapping[str, Callable[[Run], Command]] = {
     "megatron": megatron.command,
-    "nanotron": _nanotron,
 }
-"""Framework id to what writes its command."""
+"""Framework id to what writes its command; those left out are not written yet."""
 
 
 def training_command(run: Run) -> Command:
@@ -41,4 +26,10 @@ def training_command(run: Run) -> Command:
     NotExpressibleError
         That framework's files cannot say what the plan does, with every reason.
     """
-    return COMMANDS[run.framework.id](run)
+    write = COMMANDS.get(run.framework.id)
+    if write is None:
+        refusals = Refusals(run.framework.name)
+        refusals.add("is planned for, but its files are not written")
+        refusals.check()
+        raise AssertionError
+    return write(run)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from solver.errors import InputError, Issue, nearest, shown
-from solver.exporting import megatron
+from solver.exporting import kubernetes, megatron, skypilot, slurm, torchrun
 from solver.exporting.output import Files
 from solver.exporting.refusals import NotExpressibleError
 from solver.exporting.run import Run
@@ -47,7 +47,23 @@ def _framework_formats() -> tuple[Format, ...]:
     return (Format("megatron", megatron.files, ("megatron",), summary("megatron")),)
 
 
-FORMATS: Mapping[str, Format] = {one.id: one for one in _framework_formats()}
+def _launchers() -> tuple[Format, ...]:
+    """Return the formats that start the program of whatever framework a plan has."""
+    writers = {
+        "torchrun": torchrun.files,
+        "slurm": slurm.files,
+        "kubernetes": kubernetes.files,
+        "skypilot": skypilot.files,
+    }
+    return tuple(
+        Format(name, files, (), Message.of(f"export.format.{name}"))
+        for name, files in writers.items()
+    )
+
+
+FORMATS: Mapping[str, Format] = {
+    one.id: one for one in (*_framework_formats(), *_launchers())
+}
 """Every format by its id, in the order in which help lists them."""
 
 

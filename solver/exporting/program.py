@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -69,15 +70,20 @@ class Command:
     launcher: tuple[str, ...] = ()
 
 
+_EXPANDED = re.compile(r"(\$\{[A-Za-z_]\w*(?::-[\w ./:-]*)?\})")
+_SPECIAL = re.compile(r'[\\"`$]')
+
+
 def shell_word(word: str) -> str:
     """Return an argument as a POSIX shell reads it, its variables filled in there.
 
     Notes
     -----
-    Only ``$`` keeps its meaning, which is that of a variable in braces.
+    Nothing keeps a meaning but variables in braces, which may have a default:
+    ``${NAME}``, ``${NAME:-value}``.
     """
-    if "$" not in word:
+    if _EXPANDED.search(word) is None:
         return shlex.quote(word)
-    for character in ("\\", '"', "`"):
-        word = word.replace(character, f"\\{character}")
-    return f'"{word}"'
+    pieces = _EXPANDED.split(word)
+    pieces[::2] = [_SPECIAL.sub(r"\\\g<0>", text) for text in pieces[::2]]
+    return f'"{"".join(pieces)}"'

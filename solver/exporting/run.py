@@ -7,13 +7,22 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from solver.catalog.schema import Architecture, FrameworkEntry, Gpu, Region, Server
+from solver.catalog.schema import (
+    Architecture,
+    FrameworkEntry,
+    Gpu,
+    NetworkTier,
+    Region,
+    Server,
+    StorageTier,
+)
 from solver.catalog.slices import is_slice
-from solver.catalog.supply import merged_catalog
+from solver.catalog.supply import failure_rates, merged_catalog
 from solver.errors import InputError, Issue, shown
 from solver.plan import LayoutPlan, Plan
 from solver.planning.plan_file import PlannedJob
 from solver.scenario.scenario import Workload
+from solver.units import DAY
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
@@ -54,6 +63,12 @@ class Run:
         What is rented; a MIG slice counts as a GPU.
     region
         The catalog's entry of the region; None: the user's own place.
+    network
+        Between nodes; None: one node, or the catalog no longer has it.
+    storage
+        Where data and checkpoints lie; None: not said, or no longer in the catalog.
+    interruptions
+        Failures and spot interruptions that are expected while nodes are held.
     sequences
         Sequences of the whole training, a ramp's included.
     checkpoint_steps
@@ -74,6 +89,9 @@ class Run:
     gpu: Gpu
     server: Server
     region: Region | None
+    network: NetworkTier | None
+    storage: StorageTier | None
+    interruptions: float
     sequences: int
     checkpoint_steps: int | None
     evaluation_fraction: float
@@ -171,6 +189,9 @@ def run_of(job: PlannedJob, catalog: Catalog) -> Run:
         gpu=known.gpu(plan.gpu),
         server=known.servers[plan.server],
         region=known.regions.get(f"{plan.provider}/{plan.region}"),
+        network=known.networks.get(plan.network or ""),
+        storage=known.storage.get(plan.storage or ""),
+        interruptions=_interruptions(job, known),
         sequences=_sequences(scenario.workload, plan),
         checkpoint_steps=_checkpoint_steps(plan),
         evaluation_fraction=scenario.overheads.evaluation_fraction,
@@ -198,6 +219,23 @@ def _check_names(plan: Plan, catalog: Catalog) -> None:
     ]
     if issues:
         raise InputError(issues)
+
+
+def _interruptions(job: PlannedJob, catalog: Catalog) -> float:
+    """Return the failures and spot interruptions that are expected in a job."""
+    plan, gpu = job.plan, catalog.gpu(job.plan.gpu)
+    nodes = plan.nodes + plan.layout.rollout_nodes
+    parts = plan.mix or ({"offer": plan.offer, "nodes": nodes},)
+    mtbf_s = job.scenario.failures.gpu_mtbf_s
+    rate = 0.0
+    for part in parts:
+        offer = catalog.offers.get(part["offer"])
+        per_gpu, per_node = failure_rates(catalog, gpu, offer, mtbf_s)
+        share = part["nodes"] / sum(each["nodes"] for each in parts)
+        rate += share * nodes * (plan.gpus_per_node * per_gpu + per_node)
+    waits = ("queue", "delivery")
+    held = plan.duration_days - sum(plan.duration_parts_days.get(w, 0.0) for w in waits)
+    return rate * held * DAY
 
 
 def _job(name: str, phase: str) -> str:

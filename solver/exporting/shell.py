@@ -147,4 +147,5 @@ def _meeting(run: Run) -> tuple[Variable, ...]:
         Variable("NODE_RANK", Message.of("export.variable.node-rank")),
         Variable("MASTER_ADDR", Message.of("export.variable.master")),
         Variable("MASTER_PORT", Message.of("export.variable.port"), "29500"),
+        Variable("IS_HOST", Message.of("launch.variable.host"), "$((NODE_RANK == 0))"),
     )

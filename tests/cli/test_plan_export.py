@@ -151,3 +151,31 @@ def test_a_plan_that_a_format_cannot_say(
     assert {error["code"] for error in errors} == {"not-expressible"}
     assert len(errors) == 3
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("launcher", ["torchrun", "slurm", "kubernetes", "skypilot"])
+def test_launchers_write_files_that_need_each_other(
+    launcher: str, plan: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tests that each launcher's files are written, and the script can be run."""
+    out = tmp_path / "out"
+    ran = run(capsys, "plan", "export", plan, "--to", launcher, "--out", out)
+    assert ran.status == 0
+    names = {path.name for path in out.iterdir()}
+    expected = {
+        "torchrun": {"train.sh"},
+        "slurm": {"job.sbatch", "train.sh"},
+        "kubernetes": {"pytorchjob.yaml"},
+        "skypilot": {"task.yaml", "train.sh"},
+    }
+    assert names == expected[launcher]
+    for script in names & {"train.sh", "job.sbatch"}:
+        assert os.access(out / script, os.X_OK)
+
+
+def test_help_names_every_format(capsys: pytest.CaptureFixture[str]) -> None:
+    """Tests that no format has to be guessed."""
+    from solver.exporting.formats import FORMATS
+
+    told = run(capsys, "plan", "export", "--help").out
+    assert all(name in told for name in FORMATS)

@@ -27,6 +27,7 @@ import re
 from datetime import date
 from fractions import Fraction
 
+from solver.languages import language
 from solver.quantity import (
     Dimension,
     Quantity,
@@ -63,6 +64,7 @@ __all__ = [
     "parse_tonnes",
     "parse_usd",
     "parse_whole",
+    "unit_word",
 ]
 
 GB = 10**9  # bytes
@@ -354,16 +356,35 @@ def format_duration_s(duration_s: float) -> str:
     """Return a duration in seconds as ``34.2 days``, ``5.1 h`` or ``45 ms``."""
     size = abs(duration_s)
     if size >= 2 * DAY:
-        return f"{duration_s / DAY:,.1f} days"
+        return f"{duration_s / DAY:,.1f} {unit_word('days')}"
     if size >= 59.95 * MINUTE:
-        return f"{duration_s / HOUR:.1f} h"
+        return f"{duration_s / HOUR:.1f} {unit_word('h')}"
     if size >= 59.95:
-        return f"{duration_s / MINUTE:.1f} min"
+        return f"{duration_s / MINUTE:.1f} {unit_word('min')}"
     if size >= 0.9995 or size == 0:
-        return f"{_three_digits(duration_s)} s"
+        return f"{_three_digits(duration_s)} {unit_word('s')}"
     if size >= 0.9995e-3:
-        return f"{_three_digits(duration_s * 1e3)} ms"
-    return f"{_three_digits(duration_s * 1e6)} us"
+        return f"{_three_digits(duration_s * 1e3)} {unit_word('ms')}"
+    return f"{_three_digits(duration_s * 1e6)} {unit_word('us')}"
+
+
+_UNIT_WORDS = {
+    "zh": {
+        "days": "天",
+        "hours": "小时",
+        "h": "小时",
+        "min": "分钟",
+        "s": "秒",
+        "ms": "毫秒",
+        "us": "微秒",
+    }
+}
+"""Units that a language writes in words of its own."""
+
+
+def unit_word(unit: str) -> str:
+    """Return a unit of time as the language that is spoken writes it after a number."""
+    return _UNIT_WORDS.get(language(), {}).get(unit, unit)
 
 
 def format_bytes(size_bytes: float, *, binary: bool = False) -> str:

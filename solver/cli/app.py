@@ -45,6 +45,7 @@ from solver.cli.terminal import (
 )
 from solver.cli.usage import PlainUsage
 from solver.errors import GpuplanError, InputError, Issue
+from solver.languages import language, speaking
 
 __all__ = ["app", "main"]
 
@@ -125,9 +126,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if debug:  # it may stand after the command too
         words = [word for word in words if word != "--debug"]
     try:
-        status = typer.main.get_command(app).main(
-            words, prog_name="gpuplan", standalone_mode=False
-        )
+        with speaking(language()):  # what --lang chooses ends with the command
+            status = typer.main.get_command(app).main(
+                words, prog_name="gpuplan", standalone_mode=False
+            )
     except (KeyboardInterrupt, typer.Abort):
         status = STATUS_STOPPED
     except SystemExit:  # typer's own way to say that the reader of help has gone away

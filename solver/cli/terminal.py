@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Terminal",
+    "can_show",
     "drop_the_rest",
     "note",
     "prepare_streams",
@@ -58,7 +59,7 @@ def standard_output() -> Terminal:
     where the output is no terminal; ``COLUMNS`` sets the width.
     """
     width = shutil.get_terminal_size((80, 24)).columns
-    return Terminal(width, _wants_color(sys.stdout), _encodes(sys.stdout, _DRAWN))
+    return Terminal(width, _wants_color(sys.stdout), can_show(sys.stdout, _DRAWN))
 
 
 def _wants_color(stream: TextIO) -> bool:
@@ -68,7 +69,7 @@ def _wants_color(stream: TextIO) -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
 
 
-def _encodes(stream: TextIO, text: str) -> bool:
+def can_show(stream: TextIO, text: str) -> bool:
     """Return whether a stream's encoding has every character of a text."""
     try:
         text.encode(stream.encoding or "ascii")

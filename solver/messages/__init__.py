@@ -1,15 +1,20 @@
 """Every sentence and label that gpuplan shows in a report, by its id.
 
-The English texts are in `solver.messages.en`. A translation adds one module beside it
-that maps the same ids to its own texts, with the same fields in braces.
+The English texts are in `solver.messages.en`, the Chinese in `solver.messages.zh`. A
+translation maps the same ids to its own texts, with the same fields in braces; it is
+loaded when it is first spoken (docs/languages.md).
 """
 
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import import_module
 from string import Formatter
 from typing import Any
 
+from solver.languages import ENGLISH, language
 from solver.messages.en import MESSAGES
 
-__all__ = ["MESSAGES", "has_text", "sentence"]
+__all__ = ["MESSAGES", "has_text", "listed", "sentence", "told_again"]
 
 
 class _Sentences(Formatter):
@@ -26,8 +31,17 @@ class _Sentences(Formatter):
 _SENTENCES = _Sentences()
 
 
+@cache
+def _texts(code: str) -> Mapping[str, str]:
+    """Return the texts of a language by their ids."""
+    if code == ENGLISH:
+        return MESSAGES
+    # what a translation lacks, which a test refuses, is better told in English
+    return {**MESSAGES, **import_module(f"solver.messages.{code}").MESSAGES}
+
+
 def sentence(message_id: str, /, **values: object) -> str:
-    """Return the text of a message with its values filled in.
+    """Return the text of a message with its values, in the language that is spoken.
 
     Parameters
     ----------
@@ -42,9 +56,29 @@ def sentence(message_id: str, /, **values: object) -> str:
     KeyError
         There is no such message, or a field of it has no value.
     """
-    return _SENTENCES.vformat(MESSAGES[message_id], (), values)
+    return _SENTENCES.vformat(_texts(language())[message_id], (), values)
 
 
 def has_text(message_id: str) -> bool:
     """Return whether there is a message of this id."""
     return message_id in MESSAGES
+
+
+def listed(parts: Iterable[str], *, clauses: bool = False) -> str:
+    """Return parts of a sentence in a row: ``a, b``, or ``a; b`` for whole clauses."""
+    return sentence("list.clauses" if clauses else "list.words").join(parts)
+
+
+def told_again(message_id: str, values: Mapping[str, Any], text: str) -> str:
+    """Return a message that was kept, in the language that is spoken.
+
+    Parameters
+    ----------
+    message_id, values, text
+        Of the message; the text stays where the id is of another version, or the values
+        do not fill its sentence. Values that are texts themselves stay as they are.
+    """
+    try:
+        return sentence(message_id, **values)
+    except (KeyError, ValueError, TypeError):
+        return text

@@ -453,8 +453,14 @@ _WHY = {
     "range.between": "{least:,.0f} to {most:,.0f}",
 }
 
+_LISTS = {
+    "list.words": ", ",
+    "list.clauses": "; ",
+}
+
 MESSAGES: dict[str, str] = (
     _HEADLINES
+    | _LISTS
     | _SECTIONS
     | _ROWS
     | _VALUES

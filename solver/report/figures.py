@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from solver.messages import has_text, sentence
 from solver.plan import Plan
-from solver.units import DAY, format_duration_s
+from solver.units import DAY, format_duration_s, unit_word
 
 __all__ = [
     "Grid",
@@ -220,7 +220,7 @@ def part_rows(
 
 def of_whole(size: float, whole: float, unit: str) -> str:
     """Return a part of a whole with as many decimals as all of its parts have."""
-    return f"{size:,.{_decimals(whole)}f} {unit}"
+    return f"{size:,.{_decimals(whole)}f} {unit_word(unit)}"
 
 
 def time_rows(parts_days: dict[str, float], whole_days: float) -> tuple[Row, ...]:

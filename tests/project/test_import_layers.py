@@ -17,6 +17,7 @@ LAYERS: list[set[str]] = [
         "field_texts",
         "files",
         "interruption",
+        "languages",
         "quantity",
         "ranges",
         "resources",

@@ -1,4 +1,4 @@
-"""The language in which gpuplan speaks: one at a time, English unless another is chosen.
+"""The language in which gpuplan speaks: English unless another is chosen.
 
 This is the lowest layer, so that the formats of units can follow it too; the sentences
 themselves are in `solver.messages`.

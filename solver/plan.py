@@ -6,11 +6,13 @@ No figure here comes from the solver: all are recomputed for the chosen candidat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date, timedelta
 from typing import Any, Literal
 
 from solver.messages import sentence
+from solver.wording import told_again
 
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 
@@ -55,12 +57,18 @@ class Message:
     id: str
     values: dict[str, Any] = field(default_factory=dict)
     text: str = ""
-    """The English sentence."""
+    """The sentence, in the language that was spoken when it was made."""
 
     @staticmethod
     def of(message_id: str, /, **values: Any) -> Message:
         """The message of that id in `solver.messages`, with its sentence."""
         return Message(message_id, values, sentence(message_id, **values))
+
+    @staticmethod
+    def kept(data: Mapping[str, Any]) -> Message:
+        """The message that `as_dict` was of, in the language that is spoken now."""
+        message_id, values = data["id"], dict(data["values"])
+        return Message(message_id, values, told_again(message_id, values, data["text"]))
 
     def as_dict(self) -> dict[str, Any]:
         """The message as the JSON contract has it."""
@@ -212,9 +220,7 @@ class Plan:
         layout = dict(data["layout"])
         layout["layers_per_stage"] = tuple(layout["layers_per_stage"])
         rest = {k: v for k, v in data.items() if k not in ("layout", "warnings")}
-        warnings = tuple(
-            Message(w["id"], dict(w["values"]), w["text"]) for w in data["warnings"]
-        )
+        warnings = tuple(Message.kept(w) for w in data["warnings"])
         if isinstance(rest.get("mix"), list):
             rest["mix"] = tuple(rest["mix"])
         return Plan(layout=LayoutPlan(**layout), warnings=warnings, **rest)

@@ -5,7 +5,7 @@ translation maps the same ids to its own texts, with the same fields in braces; 
 loaded when it is first spoken (docs/languages.md).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from string import Formatter
@@ -14,7 +14,7 @@ from typing import Any
 from solver.languages import ENGLISH, language
 from solver.messages.en import MESSAGES
 
-__all__ = ["MESSAGES", "has_text", "listed", "sentence", "told_again"]
+__all__ = ["MESSAGES", "has_text", "sentence"]
 
 
 class _Sentences(Formatter):
@@ -62,23 +62,3 @@ def sentence(message_id: str, /, **values: object) -> str:
 def has_text(message_id: str) -> bool:
     """Return whether there is a message of this id."""
     return message_id in MESSAGES
-
-
-def listed(parts: Iterable[str], *, clauses: bool = False) -> str:
-    """Return parts of a sentence in a row: ``a, b``, or ``a; b`` for whole clauses."""
-    return sentence("list.clauses" if clauses else "list.words").join(parts)
-
-
-def told_again(message_id: str, values: Mapping[str, Any], text: str) -> str:
-    """Return a message that was kept, in the language that is spoken.
-
-    Parameters
-    ----------
-    message_id, values, text
-        Of the message; the text stays where the id is of another version, or the values
-        do not fill its sentence. Values that are texts themselves stay as they are.
-    """
-    try:
-        return sentence(message_id, **values)
-    except (KeyError, ValueError, TypeError):
-        return text

@@ -24,6 +24,8 @@ __all__ = ["MESSAGES"]
 _HEADLINES = {
     "headline.rent": "Rent {what} at {where}: {cost}, {duration}",
     "headline.use": "Use {what} of {where}: {cost}, {duration}",
+    "headline.known": "{decision} – {known}",
+    "headline.why": "{decision}: {why}",
     "headline.optimal.cost": "cheapest, proved optimal",
     "headline.optimal.time": "fastest, proved optimal",
     "headline.optimal.weighted": "best trade of cost and time, proved optimal",
@@ -456,6 +458,7 @@ _WHY = {
 _LISTS = {
     "list.words": ", ",
     "list.clauses": "; ",
+    "list.sentences": " ",
 }
 
 MESSAGES: dict[str, str] = (

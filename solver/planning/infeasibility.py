@@ -50,11 +50,11 @@ from solver.planning.supply_relaxations import (
     spares_over,
     term_left,
 )
-from solver.rules import rule
 from solver.scenario.scenario import Aim, Objective, Scenario
 from solver.search import SearchResult, limits_of, search
 from solver.setting import Setting
 from solver.units import DAY, GB, HOUR, format_usd
+from solver.wording import clauses, sentences
 
 BOUNDS = ("deadline", "budget", "throughput", "energy", "carbon")
 
@@ -264,7 +264,7 @@ def _catalog(setting: Setting, clock: Clock) -> Explanation:
     removed = setting.option_set.removed
     total = setting.option_set.total
     worst = max(removed, key=lambda r: removed[r]) if removed else "stock"
-    summary = sentence("why.catalog", total=total, rule=rule(worst).title)
+    summary = sentence("why.catalog", total=total, rule=sentence(f"rule.{worst}"))
     return _explanation(setting, clock, "catalog", summary, openings(setting, clock))
 
 
@@ -273,7 +273,7 @@ def _layout(setting: Setting, clock: Clock) -> Explanation:
     faults = explain_divisibility(
         setting.shape, setting.job, setting.framework, setting.space.limits(kind)
     )
-    reasons = "; ".join(f.why for f in faults if not f.repaired)
+    reasons = clauses(f.why for f in faults if not f.repaired)
     miss = {
         "faults": [
             {"axis": f.axis, "wanted": f.wanted, "why": f.why, "nearest": f.nearest}
@@ -316,7 +316,7 @@ def _memory(setting: Setting, miss: MemoryMiss, clock: Clock) -> Explanation:
         opening = _open(setting, "memory", clock)  # the headroom that is usual
         found += [] if opening is None else [opening]
     if limit is not None and limit.kind == "sequence":
-        summary = " ".join([summary, *filter(None, [via_text(miss, found)])])
+        summary = sentences([summary, *filter(None, [via_text(miss, found)])])
     return _explanation(
         setting,
         clock,
@@ -345,7 +345,7 @@ def _constraints(setting: Setting, clock: Clock) -> Explanation:
     elif not texts:  # no deadline, budget or floor is what stands in the way
         cause, why = _physical(setting, clock)
         texts += [why] if cause or not found else []
-    summary = " ".join([sentence("why.constraints"), *texts])
+    summary = sentences([sentence("why.constraints"), *texts])
     extra: tuple[dict[str, Any], ...] = ()
     if cause == "host":
         extra = host_relaxations(setting, _solver(setting, clock))

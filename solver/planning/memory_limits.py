@@ -15,6 +15,7 @@ from solver.messages import sentence
 from solver.performance.adapters import base_of, quantised_bytes
 from solver.physics_inputs import framework_of
 from solver.planning.memory_miss import MemoryMiss, least_need_gib
+from solver.wording import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +98,7 @@ def limit_text(
     alone = is_slice(miss.gpu)
     cure = sentence("why.memory.larger-slice") if alone else _dividing(setting)
     found = [told, sentence(fits, tokens=longest or 0), cure]
-    return " ".join(found)
+    return sentences(found)
 
 
 def via_text(miss: MemoryMiss, found: Sequence[Opening]) -> str:
@@ -133,7 +134,7 @@ def _replicated(setting: Setting, miss: MemoryMiss) -> str:
         cure = sentence("why.memory.shard", framework=framework.name)
     else:
         cure = sentence("why.memory.larger-card")
-    return f"{told} {cure}"
+    return sentences((told, cure))
 
 
 def divides_sequences(framework: Framework) -> bool:

@@ -33,6 +33,7 @@ from solver.rules import rule
 from solver.scenario.scenario import Objective, Scenario
 from solver.search import SearchLimits, search
 from solver.units import DAY, format_usd
+from solver.wording import sentences
 
 SHARED = ("deadline", "budget")
 
@@ -149,7 +150,7 @@ def _together(work: _Work) -> Explanation:
         texts += _extremes(work)
     return Explanation(
         kind="constraints",
-        summary=" ".join(texts),
+        summary=sentences(texts),
         conflict=_conflict(work, members, opening),
         relaxations=tuple(described),
         nearest_miss=None,

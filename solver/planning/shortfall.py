@@ -16,7 +16,7 @@ import numpy as np
 
 from solver.candidates import CandidateTable
 from solver.layout_space import OutOfTimeError
-from solver.messages import has_text
+from solver.messages import has_text, sentence
 from solver.options import Option
 from solver.plan import Message
 from solver.planning.memory_miss import nearest_memory_miss
@@ -24,7 +24,6 @@ from solver.planning.opening import Opening
 from solver.planning.relaxation_text import describe
 from solver.planning.relaxing import without
 from solver.relimited import remembered, under
-from solver.rules import rule
 from solver.scenario.scenario import Aim, Objective, Scenario
 from solver.search import LENIENCY, SearchResult, ideal_bounds, limits_of, search
 from solver.setting import HardwareClass, Setting
@@ -50,7 +49,9 @@ def not_offered(dropped: Dropped) -> tuple[Message, ...]:
     if not counted:
         return (Message.of("short.no-offer"),)
     return tuple(
-        Message.of("short.removed", rule=name, title=rule(name).title, count=count)
+        Message.of(
+            "short.removed", rule=name, title=sentence(f"rule.{name}"), count=count
+        )
         for name, count in counted.most_common()
     )
 
@@ -126,7 +127,12 @@ def _hindered(free: SearchResult) -> tuple[Message, ...]:
     message_id = f"short.dropped.{worst}"
     if not has_text(message_id):
         message_id = "short.dropped"
-    return (Message.of(message_id, rule=worst, title=rule(worst).title),)
+    return (_by_rule(message_id, worst),)
+
+
+def _by_rule(message_id: str, name: str, **values: int) -> Message:
+    """What a rule does, with the rule's title."""
+    return Message.of(message_id, rule=name, title=sentence(f"rule.{name}"), **values)
 
 
 def _is_kept(

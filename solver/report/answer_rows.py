@@ -59,7 +59,9 @@ def headline(result: PlanResult) -> str:
     if plan is None:
         if result.explanation is None:
             return sentence(f"headline.{result.status}")
-        return f"{sentence('headline.infeasible')}: {result.explanation.summary}"
+        decision = sentence("headline.infeasible")
+        why = result.explanation.summary
+        return sentence("headline.why", decision=decision, why=why)
     decision = sentence(
         headline_id(plan.purchase),
         what=rented_text(plan),
@@ -67,7 +69,7 @@ def headline(result: PlanResult) -> str:
         cost=cost_text(plan),
         duration=duration_text(plan.duration_days),
     )
-    return f"{decision} – {known_text(result)}"
+    return sentence("headline.known", decision=decision, known=known_text(result))
 
 
 def known_text(result: PlanResult) -> str:

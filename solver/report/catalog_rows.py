@@ -13,6 +13,7 @@ from solver.catalog_view.listing import Listing
 from solver.messages import sentence
 from solver.report import figures
 from solver.report.figures import Grid, Page, Section, label
+from solver.wording import listed
 
 __all__ = ["listing_grid", "listing_page", "value_text"]
 
@@ -54,7 +55,7 @@ def _notes(listing: Listing, left_out: Sequence[str]) -> Section:
     """Return what has to be said beside a list."""
     found = []
     if left_out:
-        columns = ", ".join(left_out)
+        columns = listed(left_out)
         found.append(sentence("note.catalog.left-out", columns=columns))
     if listing.kind.part == "offers":
         found.append(sentence("note.catalog.stock"))
@@ -103,7 +104,7 @@ def _drawn(column: Column, rows: Sequence[Row]) -> _Drawn:
     values = [row[column.key] for row in rows]
     numeric = _are_numbers(values)
     if column.key == "flags":
-        values = [", ".join(label("flag", f) for f in flags) or " " for flags in values]
+        values = [listed(label("flag", f) for f in flags) or " " for flags in values]
     cells = tuple(value_text(value, column.decimals) for value in values)
     longest = max(map(len, cells), default=0)
     head = _wrapped(label("column.catalog", column.key), longest)

@@ -25,6 +25,7 @@ from solver.report.plan_cells import (
     plans_as_csv,
 )
 from solver.units import format_usd
+from solver.wording import clauses, listed
 
 __all__ = ["causes_text", "change_text", "compare_page", "comparison_as_csv"]
 
@@ -205,9 +206,9 @@ def _without_plan(comparison: Comparison, rows: list[ComparedRow]) -> Grid:
     """Return why values have no plan; those with one and the same reason together."""
     by_reason: dict[str, list[str]] = {}
     for row in rows:
-        reason = "; ".join(message.text for message in row.reasons)
+        reason = clauses(message.text for message in row.reasons)
         by_reason.setdefault(reason, []).append(row.value)
-    cells = tuple((", ".join(values), text) for text, values in by_reason.items())
+    cells = tuple((listed(values), text) for text, values in by_reason.items())
     heads = (label("dimension", comparison.by), sentence("column.why_not"))
     return Grid("section.without_plan", heads, cells)
 

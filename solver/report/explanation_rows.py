@@ -11,6 +11,7 @@ from solver.plan import Explanation
 from solver.report.figures import Grid, Row, Section, duration_text, label, number
 from solver.report.plan_rows import memory_section
 from solver.units import format_usd
+from solver.wording import listed
 
 __all__ = ["explanation_parts", "opened_text", "plain_text"]
 
@@ -28,7 +29,7 @@ def explanation_parts(explanation: Explanation) -> Parts:
     kind = sentence(f"explanation.{explanation.kind}")
     rows = [Row(sentence("row.kind"), kind)]
     if explanation.conflict:
-        conflict = ", ".join(label("rule", rule) for rule in explanation.conflict)
+        conflict = listed(label("rule", rule) for rule in explanation.conflict)
         rows.append(Row(sentence("row.conflict"), conflict))
     parts: Parts = [Section("section.explanation", tuple(rows))]
     levers = [r for r in explanation.relaxations if "saves_gib" in r]

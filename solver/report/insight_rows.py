@@ -24,6 +24,7 @@ from solver.report.figures import (
     region_text,
 )
 from solver.units import format_usd
+from solver.wording import listed
 
 __all__ = ["insight_page"]
 
@@ -121,7 +122,7 @@ def _free(insight: Insight) -> Parts:
     ]
     if not names:
         return []
-    row = Row(sentence("row.free"), ", ".join(names))
+    row = Row(sentence("row.free"), listed(names))
     return [Section("section.free", (row,))]
 
 

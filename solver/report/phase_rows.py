@@ -59,7 +59,7 @@ def _headline(result: PlanResult, total: Total) -> str:
         cost=format_usd(total.cost_usd),
         duration=duration_text(total.duration_days),
     )
-    return f"{decision} – {known_text(result)}"
+    return sentence("headline.known", decision=decision, known=known_text(result))
 
 
 def _phases(phases: tuple[PhasePlan, ...]) -> Grid:

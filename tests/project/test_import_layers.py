@@ -23,7 +23,7 @@ LAYERS: list[set[str]] = [
         "resources",
         "units",
     },
-    {"messages", "plan", "provenance", "yaml_source"},
+    {"messages", "plan", "provenance", "wording", "yaml_source"},
     {"rules", "catalog", "scenario"},
     {"performance", "cost"},
     {

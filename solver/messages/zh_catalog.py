@@ -1,0 +1,147 @@
+"""The Chinese texts of what is shown of the catalog."""
+
+__all__ = ["ZH_CATALOG"]
+
+ZH_CATALOG = {
+    "headline.catalog.list": "{total:,} 个{kind}，按 {sort} 排序",
+    "headline.catalog.limited": "{total:,} 个{kind}中的 {shown:,} 个，按 {sort} 排序",
+    "headline.catalog.none": "没有匹配的{kind}",
+    "headline.catalog.show": "{id}：{folder} 中 {file} 里的{kind}",
+    "headline.catalog.check.good": (
+        "已检查 {checked:,} 个条目：没有错误，{warnings:,} 条警告"
+    ),
+    "headline.catalog.check.bad": (
+        "已检查 {checked:,} 个条目：{errors:,} 个错误，{warnings:,} 条警告"
+    ),
+    "section.catalog.list": "条目",
+    "section.catalog.fields": "数据",
+    "section.catalog.origin": "未单独注明来源者的出处",
+    "section.catalog.slices": "可切分的 MIG 切片",
+    "section.catalog.servers": "服务器",
+    "section.catalog.offers": "最便宜的报价",
+    "column.catalog.field": "字段",
+    "column.catalog.value": "值",
+    "column.catalog.from": "来源",
+    "section.catalog.errors": "错误",
+    "section.catalog.check-warnings": "警告：未必有错",
+    "section.catalog.checked": "检查范围",
+    "note.catalog.check.shipped": (
+        "其中 {count:,} 条属于自带目录：用 'gpuplan catalog check' 列出。"
+    ),
+    "note.catalog.left-out": (
+        "因终端宽度省略：{columns}。用 --csv 和 --json 可得全部。"
+    ),
+    "note.catalog.stock": (
+        "价目表不等于库存：请向供应商确认。交易市场或中间商的一条报价（“市场”）按一个"
+        "节点计。"
+    ),
+    "note.catalog.spot": "竞价价格是其日期当天的报价：会波动，节点也会被收回。",
+    "note.catalog.old": ("标有“过期”的价格读取于 {days:,} 天以前：请查询当前价格。"),
+    "note.catalog.more": (
+        "共有 {total:,} 个报价：见 'gpuplan catalog list offers --{filter} {id}'。"
+    ),
+    "note.catalog.entry.marketplace": (
+        "交易市场或中间商的报价：除非已知库存，按一个节点计。"
+    ),
+    "note.catalog.entry.spot-quote": (
+        "竞价价格是其日期当天的报价：会波动，节点也会被收回。"
+    ),
+    "note.catalog.entry.estimate": "此价格为估计值：请询价。",
+    "note.catalog.entry.minimum-term": (
+        "无论作业多短，都按整个租期付费：{hours:,.0f} 小时。"
+    ),
+    "note.catalog.entry.old-price": "此价格至少已过 {days:,} 天：请查询当前价格。",
+    "note.catalog.entry.stock-assumed": (
+        "库存未知：方案按 stock.unknown_nodes 计，并会说明。"
+    ),
+    "row.catalog.source": "来源",
+    "row.catalog.as_of": "日期",
+    "row.catalog.note": "备注",
+    "row.catalog.replaces": "替换自",
+    "value.catalog.default": "默认值：未注明",
+    "value.catalog.none": "–",
+    "catalog.kinds.gpus": "GPU",
+    "catalog.kinds.slices": "MIG 切片",
+    "catalog.kinds.intra_node": "节点内互联",
+    "catalog.kinds.networks": "节点间网络",
+    "catalog.kinds.storage": "存储档次",
+    "catalog.kinds.egress": "数据流出价格",
+    "flag.marketplace": "市场",
+    "flag.spot-quote": "竞价",
+    "flag.old-price": "过期",
+    "flag.estimate": "估计",
+    "flag.minimum-term": "租期",
+    "catalog.part.gpus": "GPU",
+    "catalog.part.slices": "MIG 切片",
+    "catalog.part.servers": "服务器",
+    "catalog.part.intra_node": "节点内 GPU 互联",
+    "catalog.part.networks": "节点间网络",
+    "catalog.part.storage": "存储档次",
+    "catalog.part.regions": "地域",
+    "catalog.part.countries": "国家",
+    "catalog.part.offers": "报价",
+    "catalog.part.egress": "数据流出价格",
+    "catalog.part.round_trips": "网络往返时延",
+    "catalog.part.failure_rates": "故障率",
+    "catalog.part.optimizers": "优化器",
+    "catalog.part.frameworks": "框架",
+    "catalog.part.architectures": "模型结构",
+    "column.catalog.memory_gb": "显存 GB",
+    "column.catalog.slices_per_card": "每卡个数",
+    "column.catalog.compute_slices": "计算切片",
+    "column.catalog.memory_slices": "显存切片",
+    "column.catalog.sm_count": "SM 数",
+    "column.catalog.usable_memory_gib": "可用 GiB",
+    "column.catalog.memory_bandwidth_gb_per_s": "显存带宽 GB/s",
+    "column.catalog.bf16_tflops": "bf16 算力 TFLOP/s",
+    "column.catalog.fp8_tflops": "fp8 算力 TFLOP/s",
+    "column.catalog.nvlink_gb_per_s": "NVLink 带宽 GB/s",
+    "column.catalog.tdp_w": "TDP（W）",
+    "column.catalog.gpu": "GPU",
+    "column.catalog.gpus_per_node": "卡数/节点",
+    "column.catalog.intra_node": "节点内互联",
+    "column.catalog.intra_node_gb_per_s": "节点内 GB/s",
+    "column.catalog.network_gbps": "网卡 Gb/s",
+    "column.catalog.vcpus": "vCPU",
+    "column.catalog.ram_gb": "内存 GB",
+    "column.catalog.local_nvme_tb": "NVMe 容量 TB",
+    "column.catalog.gb_per_s": "GB/s",
+    "column.catalog.latency_us": "延迟 µs",
+    "column.catalog.bus_8_gb_per_s": "8 卡总线 GB/s",
+    "column.catalog.as_of": "日期",
+    "column.catalog.gbps_per_nic": "单网卡 Gb/s",
+    "column.catalog.usd_per_gb_month": "美元/GB/月",
+    "column.catalog.read_gb_per_s_per_node": "读 GB/s/节点",
+    "column.catalog.write_gb_per_s_per_node": "写 GB/s/节点",
+    "column.catalog.gpudirect": "GPUDirect",
+    "column.catalog.grid_gco2_per_kwh": "电网 gCO2/kWh",
+    "column.catalog.name_zh": "中文名",
+    "column.catalog.usd_per_gpu_hour": "美元/GPU 小时",
+    "column.catalog.usd_per_node_hour": "美元/节点小时",
+    "column.catalog.billing_unit": "计费单位",
+    "column.catalog.max_nodes": "节点数",
+    "column.catalog.marketplace": "交易市场",
+    "column.catalog.from_gb": "自 GB",
+    "column.catalog.to_gb": "至 GB",
+    "column.catalog.usd_per_gb": "美元/GB",
+    "column.catalog.free_gb_per_month": "每月免费 GB",
+    "column.catalog.metro_a": "自",
+    "column.catalog.metro_b": "至",
+    "column.catalog.rtt_ms": "往返时延 ms",
+    "column.catalog.applies_to": "对象",
+    "column.catalog.per_gpu_hour": "每 GPU 小时",
+    "column.catalog.per_node_hour": "每节点小时",
+    "column.catalog.state_bytes": "状态字节/参数",
+    "column.catalog.master_bytes": "主权重字节/参数",
+    "column.catalog.zero_stages": "ZeRO 级别",
+    "column.catalog.tensor_parallel": "TP",
+    "column.catalog.pipeline_parallel": "PP",
+    "column.catalog.context_parallel": "CP",
+    "column.catalog.expert_parallel": "EP",
+    "column.catalog.default_optimizer": "优化器",
+    "column.catalog.parameters_b": "参数量 B",
+    "column.catalog.kv_heads": "KV 头数",
+    "column.catalog.n_experts": "专家数",
+    "column.catalog.max_seq": "位置数",
+}
+"""Message id to format string."""

@@ -1,0 +1,117 @@
+"""The Chinese texts of sweeps."""
+
+__all__ = ["ZH_SWEEPS"]
+
+ZH_SWEEPS = {
+    "progress.sweep": (
+        "{done:,} / {total:,} 个点，{rate:.3g}/s，剩余 {left}，失败 {failed:,}"
+    ),
+    "progress.sweep.start": "启动工作进程",
+    "progress.sweep.estimate": "试算几个点",
+    "headline.sweep.dry": (
+        "{points:,} 个点，其中 {left:,} 个尚未求解：用 {workers:,} 个进程约需 {time}"
+    ),
+    "headline.sweep.run": (
+        "用时 {time} 求解了 {answered:,} 个点：全部 {total:,} 个均已保存"
+    ),
+    "headline.sweep.stopped": (
+        "已停止：{total:,} 个点中已保存 {done:,} 个；再次运行同一命令即可继续"
+    ),
+    "headline.sweep.show": (
+        "{name}：{answered:,} 个点中 {planned:,} 个有方案，最优为 {cost}，{duration}"
+    ),
+    "headline.sweep.nothing": "{name}：尚未求解任何点",
+    "headline.sweep.none": "{name}：{answered:,} 个点都没有方案",
+    "section.sweep.size": "扫描",
+    "section.sweep.run": "本次运行",
+    "section.sweep.points": "点",
+    "section.sweep.best": "各取值的最优",
+    "section.sweep.effects": "其他不变时，什么影响成本和时间",
+    "section.sweep.scatters": "各次抽样",
+    "section.sweep.correlations": "抽样之间什么影响结果",
+    "section.sweep.map": "哪些点有方案",
+    "section.sweep.infeasible": "没有方案的情况",
+    "label.sweep.combinations": "点数",
+    "label.sweep.skipped": "跳过",
+    "label.sweep.duplicates": "重复",
+    "label.sweep.kinds": "物理模型种类",
+    "label.sweep.first": "每种首个点",
+    "label.sweep.next": "其后每个点",
+    "label.sweep.stored": "之前已保存",
+    "label.sweep.elsewhere": "其他进程求解",
+    "label.sweep.rate": "每秒点数",
+    "label.sweep.results": "查看结果",
+    "value.sweep.sampled": "{time}，依次实测 {sampled:,} 个点得出",
+    "column.sweep.axis": "轴",
+    "column.sweep.value": "取值",
+    "column.sweep.planned": "有方案",
+    "column.sweep.cost": "最低成本",
+    "column.sweep.time": "用时",
+    "column.sweep.servers": "最佳服务器",
+    "column.sweep.place": "地点",
+    "column.sweep.cost_range": "成本差异",
+    "column.sweep.time_range": "时间差异",
+    "column.sweep.decides": "决定有无方案",
+    "column.sweep.at": "位置",
+    "column.sweep.cost_draws": "成本，P10 – 中位数 – P90",
+    "column.sweep.time_draws": "时间，中位数",
+    "column.sweep.drawn": "抽样项",
+    "column.sweep.cost_rank": "与成本",
+    "column.sweep.time_rank": "与时间",
+    "column.sweep.no_plan": "没有方案",
+    "column.sweep.why": "主要原因",
+    "value.sweep.of": "{count:,} / {whole:,}",
+    "value.sweep.range": "{median}（最大 {most}）",
+    "value.sweep.decides": "{opened:,} / {groups:,}",
+    "value.sweep.planned": "有",
+    "value.sweep.all": "全部点",
+    "note.sweep.effects": (
+        "仅一条轴不同的点之间，最大与最小之比：所有这类组的中位数，以及最大值。若某轴的"
+        "部分取值有方案、其余没有，则该轴决定有无方案。"
+    ),
+    "note.sweep.map": (
+        "哪些点有方案：其他轴的所有取值都有时为“有”，否则为个数，或主要的阻碍。"
+    ),
+    "note.sweep.more": "另有 {count:,} 个取值；用 --csv 和 --json 可得全部。",
+    "note.sweep.left": "{count:,} 个点尚未求解：'sweep run' 可继续。",
+    "note.sweep.failed": "{count:,} 个点出错，例如：{error}。",
+    "note.sweep.correlations": "各次抽样的秩相关，取值 -1 到 1：接近 0 表示影响不大。",
+    "note.sweep.mixed": "这些行来自多个扫描、目录或版本：见 --csv。",
+    "plot.sweep.cost_usd": "最低成本，美元",
+    "plot.sweep.duration_days": "最短时间，天",
+    "plot.sweep.carbon_t": "最低 CO2，t",
+    "plot.sweep.energy_mwh": "最低能耗，MWh",
+    "plot.sweep.none": "没有方案",
+    "plot.sweep.tornado": "{name}：各轴单独变化，基准 {at}",
+    "sweep_status.optimal": "最优",
+    "sweep_status.feasible": "已找到，未证明",
+    "sweep_status.infeasible": "没有方案，已证明",
+    "sweep_status.unknown": "先到时限，尚无方案",
+    "sweep_status.error": "出错",
+    "sweep_status.unanswered": "尚未求解",
+    "sweep_reason.short.deadline": "截止时间",
+    "sweep_reason.short.deadline.within": "截止时间",
+    "sweep_reason.short.budget": "预算",
+    "sweep_reason.short.budget.within": "预算",
+    "sweep_reason.short.throughput": "吞吐",
+    "sweep_reason.short.throughput.within": "吞吐",
+    "sweep_reason.short.energy": "能耗",
+    "sweep_reason.short.energy.within": "能耗",
+    "sweep_reason.short.carbon": "碳排放",
+    "sweep_reason.short.carbon.within": "碳排放",
+    "sweep_reason.short.memory": "显存",
+    "sweep_reason.short.layout": "没有可整除的布局",
+    "sweep_reason.short.stock": "库存",
+    "sweep_reason.short.removed": "没有允许的报价",
+    "sweep_reason.short.no-offer": "没有报价",
+    "sweep_reason.short.no-time": "时限",
+    "sweep_reason.short.none": "全部限制合在一起",
+    "sweep_reason.short.dropped": "主机、硬盘或故障",
+    "sweep_reason.short.dropped.host": "主机内存",
+    "sweep_reason.short.dropped.drives": "主机硬盘",
+    "sweep_reason.short.dropped.storage_capacity": "存储",
+    "sweep_reason.short.dropped.goodput": "故障",
+    "sweep_reason.unknown": "时限",
+    "sweep_reason.error": "出错",
+}
+"""Message id to format string."""

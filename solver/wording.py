@@ -1,0 +1,40 @@
+"""How parts of a text are put together in the language that is spoken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from solver.messages import sentence
+
+__all__ = ["clauses", "listed", "sentences", "told_again"]
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words in a row: ``a, b``."""
+    return sentence("list.words").join(words)
+
+
+def clauses(parts: Iterable[str]) -> str:
+    """Return parts of a sentence in a row: ``this is so; that is so``."""
+    return sentence("list.clauses").join(parts)
+
+
+def sentences(texts: Iterable[str]) -> str:
+    """Return whole sentences in a row."""
+    return sentence("list.sentences").join(texts)
+
+
+def told_again(message_id: str, values: Mapping[str, Any], text: str) -> str:
+    """Return a message that was kept, in the language that is spoken.
+
+    Parameters
+    ----------
+    message_id, values, text
+        Of the message; the text stays where the id is of another version, or the values
+        do not fill its sentence. Values that are texts themselves stay as they are.
+    """
+    try:
+        return sentence(message_id, **values)
+    except (KeyError, ValueError, TypeError):
+        return text

@@ -24,6 +24,12 @@ class PlainUsage(TyperCommand):
         # before --help, which stays the last
         self.params = [*self.params, _language_option()]
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command in the language that was asked for."""
+        asked = ctx.params.pop("lang", None)
+        _speak(asked, as_json=bool(ctx.params.get("as_json")))
+        return super().invoke(ctx)
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return what the usage line has after the command's name."""
         arguments = [p for p in self.params if p.param_type_name == "argument"]
@@ -41,16 +47,17 @@ def _language_option() -> Any:
     its versions.
     """
     maker = typer.Typer(add_completion=False)
-    maker.command()(_speaks)
+    maker.command()(_spoken)
     return typer.main.get_command(maker).params[0]
 
 
-def _speak(context: typer.Context, value: str | None) -> None:
-    """Speak the language that is asked for, as far as the terminal can show it."""
-    if context.resilient_parsing:
-        return
-    code = chosen(value, os.environ)
-    if code != ENGLISH and not can_show(sys.stdout, LANGUAGES[code]):
+def _speak(asked: str | None, *, as_json: bool) -> None:
+    """Speak the language that is asked for, as far as the output can show it.
+
+    JSON has other characters than those of ASCII escaped.
+    """
+    code = chosen(asked, os.environ)
+    if code != ENGLISH and not as_json and not can_show(sys.stdout, LANGUAGES[code]):
         note(
             f"gpuplan: the output's encoding, {sys.stdout.encoding}, cannot show "
             f"'{code}', so this is in English; PYTHONIOENCODING=utf-8 changes that"
@@ -59,16 +66,13 @@ def _speak(context: typer.Context, value: str | None) -> None:
     use_language(code)
 
 
-def _speaks(
+def _spoken(
     lang: Annotated[
         str | None,
         typer.Option(
             "--lang",
             metavar="|".join(LANGUAGES),
             show_default=False,
-            is_eager=True,  # so that all else is told in this language
-            expose_value=False,
-            callback=_speak,
             help="Language of the report; GPUPLAN_LANG says it for all commands.",
         ),
     ] = None,

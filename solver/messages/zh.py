@@ -7,8 +7,10 @@ from solver.messages.zh_cards import ZH_CARDS
 from solver.messages.zh_catalog import ZH_CATALOG
 from solver.messages.zh_data import ZH_DATA
 from solver.messages.zh_explain import ZH_EXPLAIN
+from solver.messages.zh_exporting import ZH_EXPORTING
 from solver.messages.zh_geography import ZH_GEOGRAPHY
 from solver.messages.zh_import import ZH_IMPORTING
+from solver.messages.zh_launching import ZH_LAUNCHING
 from solver.messages.zh_offload import ZH_OFFLOAD
 from solver.messages.zh_phases import ZH_PHASES
 from solver.messages.zh_plan_file import ZH_PLAN_FILE
@@ -420,6 +422,8 @@ MESSAGES: dict[str, str] = (
     | ZH_ALIGNMENT
     | ZH_DATA
     | ZH_EXPLAIN
+    | ZH_EXPORTING
+    | ZH_LAUNCHING
     | ZH_IMPORTING
     | ZH_OFFLOAD
     | ZH_PLAN_FILE

@@ -14,6 +14,7 @@ from typing import Any
 
 from solver.exporting.nodes import (
     IN_PLACE,
+    LOCAL_ADDRESS,
     NODE_SCRIPT,
     NodeFiles,
     cpus_needed,
@@ -194,9 +195,14 @@ def _environment(run: Run, node: NodeFiles) -> list[dict[str, Any]]:
         for one in node.command.variables
     ]
     if run.nodes > 1:
-        index = "metadata.labels['training.kubeflow.org/replica-index']"
-        rank = {"fieldRef": {"fieldPath": index}}
-        found.append({"name": "NODE_RANK", "valueFrom": rank})
+        own = {
+            "NODE_RANK": "metadata.labels['training.kubeflow.org/replica-index']",
+            LOCAL_ADDRESS: "status.podIP",
+        }
+        found += [
+            {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+            for name, path in own.items()
+        ]
         found.append({"name": "MASTER_ADDR", "value": f"{run.job}-worker-0"})
     return found
 

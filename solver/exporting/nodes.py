@@ -19,6 +19,7 @@ from solver.plan import Message
 
 __all__ = [
     "FEWEST_RESTARTS",
+    "LOCAL_ADDRESS",
     "NODE_SCRIPT",
     "NodeFiles",
     "cpus_needed",
@@ -40,6 +41,18 @@ whole job again after that."""
 
 FEWEST_RESTARTS = 3
 """A job that starts wrongly shall end soon; one that fails by chance shall go on."""
+
+OWN_STORE: Mapping[str, str] = {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
+"""Gives the processes of each start a store of their own.
+
+By default they share the one in which nodes meet, under a prefix that counts restarts.
+Nodes count apart: one whose process failed is a number ahead of one that only sees that
+others start again, and reads addresses of processes that are gone (seen with PyTorch
+2.13 on two nodes; torch/distributed/elastic/rendezvous/dynamic_rendezvous.py).
+"""
+
+LOCAL_ADDRESS = "PET_LOCAL_ADDR"
+"""Where other nodes find a node; torchrun takes the host's full name without it."""
 
 _SIGMAS = 3.0
 """So many standard deviations more failures than expected are allowed for."""
@@ -75,7 +88,8 @@ def node_files(run: Run, times: int = IN_PLACE) -> NodeFiles:
         The framework's files cannot say what the plan does.
     """
     command = training_command(run)
-    environment = {**network_environment(run), **command.environment}
+    meeting = {} if run.nodes == 1 else OWN_STORE
+    environment = {**meeting, **network_environment(run), **command.environment}
     ready = replace(command, environment=environment)
     text = script(run, ready, launch_words(run, command, times))
     return NodeFiles(ready, {NODE_SCRIPT: text, **command.files})
@@ -116,7 +130,7 @@ def _meeting(run: Run, times: str, *, accelerate: bool) -> tuple[str, ...]:
             *("--rdzv_backend", "c10d", "--rdzv_conf", _HOST),
         )
     if run.nodes == 1:
-        return ("--standalone", "--max-restarts", times)
+        return ("--standalone", "--nnodes", "1", "--max-restarts", times)
     return (
         *("--nnodes", str(run.nodes), "--max-restarts", times),
         *("--rdzv-backend", "c10d", "--rdzv-id", run.job),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from solver.exporting.nodes import (
+    LOCAL_ADDRESS,
     NODE_SCRIPT,
     NodeFiles,
     cpus_needed,
@@ -171,8 +172,9 @@ def _commands(run: Run) -> str:
     if run.nodes > 1:
         lines += [
             'export NODE_RANK="${SKYPILOT_NODE_RANK}"',
-            'MASTER_ADDR=$(head -n 1 <<< "${SKYPILOT_NODE_IPS}")',
-            "export MASTER_ADDR",
+            'mapfile -t addresses <<< "${SKYPILOT_NODE_IPS}"',
+            'export MASTER_ADDR="${addresses[0]}"',
+            f'export {LOCAL_ADDRESS}="${{addresses[NODE_RANK]}}"',
         ]
     return "\n".join([*lines, f"bash {NODE_SCRIPT}"]) + "\n"
 

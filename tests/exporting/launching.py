@@ -82,8 +82,8 @@ def shipped(name: str = "llama3-70b-deadline", **plan: Any) -> Run:
 # one line of JSON for each call: who was called, with which words and variables
 STUB = """#!/usr/bin/env python3
 import json, os, sys
-names = ("NODE_RANK", "MASTER_ADDR", "MASTER_PORT", "NCCL_NET", "FI_PROVIDER")
-seen = {name: os.environ[name] for name in names if name in os.environ}
+begins = ("NODE_RANK", "MASTER_", "NCCL_", "FI_", "PET_", "TORCH_")
+seen = {k: v for k, v in os.environ.items() if k.startswith(begins)}
 line = {"program": os.path.basename(sys.argv[0]), "words": sys.argv[1:], "seen": seen}
 with open(os.environ["CALLS"], "a", encoding="utf-8") as calls:
     calls.write(json.dumps(line) + "\\n")

@@ -112,7 +112,8 @@ def test_a_pod_runs_the_script_of_its_node(rank: int, tmp_path: Path) -> None:
     put(given, {item["path"]: files["data"][item["key"]] for item in items})
     words = [word.replace(FILES, str(given)) for word in pod["command"]]
     told = {e["name"]: e["value"] for e in pod["env"] if e.get("value")}
-    assert {e["name"] for e in pod["env"] if "valueFrom" in e} == {"NODE_RANK"}
+    own = {e["name"] for e in pod["env"] if "valueFrom" in e}
+    assert own == {"NODE_RANK", "PET_LOCAL_ADDR"}
     where = install(tmp_path, torchrun=STUB)
     done = ran(folder, words, where, **told, NODE_RANK=str(rank))
     assert done.returncode == 0, done.stderr

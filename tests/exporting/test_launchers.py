@@ -64,6 +64,7 @@ def test_nodes_and_gpus_are_those_of_the_plan(name: str, tmp_path: Path) -> None
     else:
         assert options["--rdzv-endpoint"] == "head:29500"
         assert options["--rdzv-conf"] == "is_host=1"
+        assert call["seen"]["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] == "1"
     read_words("torchrun", [w for pair in options.items() for w in pair if w])
 
 

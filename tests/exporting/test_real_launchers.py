@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,7 @@ from solver.exporting.skypilot_names import CLOUDS
 from tests.exporting.launching import (
     NASTY,
     PLANS,
+    SAID,
     STUB,
     WRITERS,
     calls,
@@ -68,9 +72,14 @@ def test_shellcheck_finds_nothing(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_torchrun_reads_its_options(name: str, tmp_path: Path) -> None:
-    """Tests what torchrun makes of each shipped plan's options."""
+def test_torchrun_reads_its_options(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests what torchrun makes of each shipped plan's options, and of a pod's."""
     pytest.importorskip("torch", reason="PyTorch is not installed")
+    for variable, value in (("NNODES", "9:9"), ("MAX_RESTARTS", "7"), ("RDZV_ID", "x")):
+        monkeypatch.setenv(f"PET_{variable}", value)  # as Kubeflow's operator does
+    monkeypatch.setenv("PET_LOCAL_ADDR", "10.0.0.1")
     from torch.distributed.run import config_from_args, parse_args
 
     run = shipped(name)
@@ -90,6 +99,7 @@ def test_torchrun_reads_its_options(name: str, tmp_path: Path) -> None:
         assert config.rdzv_backend == "c10d"
         assert config.rdzv_endpoint == "head:29500"
         assert config.rdzv_configs["is_host"] == "1"
+        assert (config.run_id, config.local_addr) == (run.job, "10.0.0.1")
 
 
 def test_accelerate_reads_its_options() -> None:
@@ -211,3 +221,67 @@ def fits(value: Any, kind: str) -> None:
 def test_every_launcher_is_a_format() -> None:
     """Tests that what is tested here is what the command offers."""
     assert WRITERS.keys() <= FORMATS.keys()
+
+
+MEETS = """
+import os, sys
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+total = torch.tensor([float(dist.get_rank())])
+dist.all_reduce(total)
+first = os.path.join(os.path.dirname(__file__), "failed once")
+if dist.get_rank() == 1 and not os.path.exists(first):
+    open(first, "w").close()
+    sys.exit(3)
+dist.barrier()
+told = os.path.join(os.path.dirname(__file__), f"rank {dist.get_rank()}")
+with open(told, "w") as out:
+    out.write(f"{dist.get_world_size()} {total.item():g} {sys.argv[1:]}")
+"""
+
+
+def test_nodes_meet_and_start_again_together(tmp_path: Path) -> None:
+    """Tests two nodes with the real torchrun: one process fails, all start again."""
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    small = shipped(nodes=2, gpus_per_node=2, gpus=4)
+    put(tmp_path, texts(small, "torchrun", "a b", "$HOME"))
+    (tmp_path / "train it.py").write_text(MEETS, encoding="utf-8")
+    told = {
+        **os.environ,
+        **SAID,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "CHECKPOINT_DIR": str(tmp_path),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(free_port()),
+        "PET_LOCAL_ADDR": "127.0.0.1",
+        "OMP_NUM_THREADS": "1",
+    }
+    nodes = [
+        subprocess.Popen(
+            ["bash", NODE_SCRIPT],
+            cwd=tmp_path,
+            env=told | {"NODE_RANK": str(rank)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for rank in (1, 0)
+    ]
+    try:
+        assert [node.wait(timeout=120) for node in nodes] == [0, 0]
+    finally:
+        for node in nodes:
+            node.kill()
+            node.wait()
+    assert (tmp_path / "failed once").exists()
+    for rank in range(4):
+        said = (tmp_path / f"rank {rank}").read_text(encoding="utf-8")
+        assert said == "4 6 ['a b', '$HOME']"
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])

@@ -217,6 +217,8 @@ def test_every_node_starts_the_program(tmp_path: Path) -> None:
     found = calls(tmp_path)
     assert [call["seen"]["NODE_RANK"] for call in found] == ["0", "1", "2", "3"]
     assert {call["seen"]["MASTER_ADDR"] for call in found} == {"10.0.0.4"}
+    own = [call["seen"]["PET_LOCAL_ADDR"] for call in found]
+    assert own == told["SKYPILOT_NODE_IPS"].split()
     options, rest = split(found[1]["words"])
     assert (options["--nnodes"], options["--nproc-per-node"]) == ("4", "8")
     assert rest[1:] == list(NASTY)

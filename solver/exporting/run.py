@@ -12,6 +12,7 @@ from solver.catalog.schema import (
     FrameworkEntry,
     Gpu,
     NetworkTier,
+    Offer,
     Region,
     Server,
     StorageTier,
@@ -63,6 +64,8 @@ class Run:
         What is rented; a MIG slice counts as a GPU.
     region
         The catalog's entry of the region; None: the user's own place.
+    offer
+        The catalog's entry of the offer, of a mix the rest; None: no longer there.
     network
         Between nodes; None: one node, or the catalog no longer has it.
     storage
@@ -89,6 +92,7 @@ class Run:
     gpu: Gpu
     server: Server
     region: Region | None
+    offer: Offer | None
     network: NetworkTier | None
     storage: StorageTier | None
     interruptions: float
@@ -189,6 +193,7 @@ def run_of(job: PlannedJob, catalog: Catalog) -> Run:
         gpu=known.gpu(plan.gpu),
         server=known.servers[plan.server],
         region=known.regions.get(f"{plan.provider}/{plan.region}"),
+        offer=known.offers.get(plan.offer),
         network=known.networks.get(plan.network or ""),
         storage=known.storage.get(plan.storage or ""),
         interruptions=_interruptions(job, known),

@@ -88,12 +88,11 @@ def _check(run: Run, cloud: Cloud | None) -> None:
     )
     if cloud is not None:
         refusals.add(
-            f"starts single nodes alone at {plan.provider}, and the plan has "
-            f"{run.nodes}",
+            f"starts single nodes alone at {cloud.name}, and the plan has {run.nodes}",
             where=run.nodes > 1 and not cloud.several_nodes,
         )
         refusals.add(
-            f"rents no spot nodes at {plan.provider}",
+            f"rents no spot nodes at {cloud.name}",
             where=plan.purchase == "spot" and not cloud.spot,
         )
     refusals.check()

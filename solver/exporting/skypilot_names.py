@@ -1,9 +1,9 @@
 """What SkyPilot calls the providers, regions, servers and GPUs of the catalog.
 
 Accelerators: skypilot-catalog v8, common/accelerators.csv @d4d53f0e and @001ca549 and
-vms.csv of Cudo @113567a7, Lambda @0f407038, Nebius @0082b043, Oracle @05887511, Vast
-@01b8cdda and Verda @000c1d0b, read on 2026-12-01. What a cloud cannot do:
-``_CLOUD_UNSUPPORTED_FEATURES`` of sky/clouds in SkyPilot 0.14.1.
+vms.csv of Cudo @113567a7, Lambda @0f407038, Nebius @0082b043, Oracle @05887511,
+Shadeform @002363da, Vast @01b8cdda and Verda @000c1d0b, read on 2026-12-01. What
+a cloud cannot do: ``_CLOUD_UNSUPPORTED_FEATURES`` of sky/clouds in SkyPilot 0.14.1.
 """
 
 from __future__ import annotations
@@ -106,6 +106,12 @@ CLOUDS: Mapping[str, Cloud] = {
             "h200-sxm-141gb": "H200-SXM",
         },
     ),
+    "shadeform": Cloud(
+        "shadeform",
+        several_nodes=False,
+        spot=False,
+        gpus={"rtx-6000-ada": "RTX6000Ada", "rtx-a6000": "A6000"},
+    ),
     "vast": Cloud(
         "vast",
         several_nodes=False,
@@ -121,11 +127,18 @@ CLOUDS: Mapping[str, Cloud] = {
 
 BROKER = "primeintellect-"
 """Providers of the catalog that begin so are sold by one cloud."""
+LISTED_BY = "shadeform"
+"""A broker whose offers stand under the clouds that it sells, with its own regions."""
+ELSEWHERE = "lambda-1cc-"
+"""Servers that a cloud rents out, and SkyPilot does not: 1-Click Clusters."""
 
 SERVERS: Mapping[str, str] = {"gcp-a3-megagpu-8g": "H100-MEGA"}
 """Servers whose GPUs have a name of their own."""
 
-SAME_REGIONS = ("aws", "azure", "cudo", "gcp", "hyperbolic", "lambda", "nebius", "oci")
+SAME_REGIONS = (
+    *("aws", "azure", "cudo", "do", "gcp", "hyperbolic", "lambda", "nebius", "oci"),
+    "shadeform",
+)
 """Clouds that name regions as the catalog does."""
 
 
@@ -136,6 +149,10 @@ def cloud_of(run: Run) -> Cloud | None:
     """
     if run.region is None or not run.server.provider:
         return None
+    if run.plan.server.startswith(ELSEWHERE):
+        return None
+    if run.offer is not None and LISTED_BY in run.offer.source.casefold():
+        return CLOUDS[LISTED_BY]
     provider = run.plan.provider
     return CLOUDS.get(BROKER[:-1] if provider.startswith(BROKER) else provider)
 
@@ -165,8 +182,6 @@ def infra(run: Run, cloud: Cloud) -> str:
     region = run.plan.region
     if cloud.name in SAME_REGIONS:
         return f"{cloud.name}/{region}"
-    if cloud.name == "do":
-        return f"do/{region}"
     if cloud.name == "verda":
         return f"verda/{region.upper()}"
     if cloud.name == "runpod" and run.plan.country:

@@ -45,6 +45,9 @@ def reasons(run: Run) -> list[str]:
 def of_offer(run: Run, server: str, region: str, **plan: Any) -> Run:
     """A run on another server of the catalog."""
     entry, place = catalog().servers[server], catalog().regions[region]
+    wanted = (server, region, plan.get("purchase", "on_demand"))
+    offers = catalog().offers.values()
+    found = [o for o in offers if (o.server, o.region, o.purchase) == wanted]
     changed = {
         "provider": entry.provider,
         "region": place.region,
@@ -59,6 +62,7 @@ def of_offer(run: Run, server: str, region: str, **plan: Any) -> Run:
         server=entry,
         gpu=catalog().gpus[entry.gpu],
         region=place,
+        offer=next(iter(found), None),
     )
 
 
@@ -100,7 +104,18 @@ def test_tasks_have_the_plans_nodes_in_keys_that_exist(name: str) -> None:
         ("verda-8b200.240v", "verda/fin-03", ("verda/FIN-03", "B200")),
         ("digitalocean-gpu-h100x8-640gb", "digitalocean/tor1", ("do/tor1", "H100")),
         ("vast-8x-h100-sxm-32", "vast/us-tx", ("vast", "H100")),
-        ("paperspace-h100", "paperspace/newyork-usa-1", ("paperspace", "H100")),
+        (
+            "paperspace-a6000x4",
+            "paperspace/newyork-usa-1",
+            ("shadeform/newyork-usa-1", "A6000"),
+        ),
+        (
+            "lambda-gpu-8x-h100-sxm5",
+            "lambda/saltlakecity-usa-1",
+            ("shadeform/saltlakecity-usa-1", "H100"),
+        ),
+        ("lambda-gpu-8x-h100-sxm5", "lambda/us-east-1", ("lambda/us-east-1", "H100")),
+        ("lambda-1cc-h100-16", "lambda/1-click-cluster", (POOL, "H100")),
         (
             "primeintellect-nebius-gpu-h200-sxm-8gpu-128vcpu-1600gb",
             "primeintellect-nebius/eu-north1",
@@ -230,7 +245,8 @@ def test_names_are_of_what_the_catalog_has() -> None:
     assert USUAL.keys() <= known.gpus.keys()
     assert SERVERS.keys() <= known.servers.keys()
     for provider, cloud in CLOUDS.items():
-        assert any(name.startswith(provider) for name in known.providers)
+        sold = any(provider in offer.source for offer in known.offers.values())
+        assert sold or any(name.startswith(provider) for name in known.providers)
         assert (cloud.gpus or {}).keys() <= USUAL.keys()
 
 

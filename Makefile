@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test format lint types bench docs clean
+.PHONY: help demo test test-exports format lint types bench docs clean
 
 help:
 	@echo "make demo    plan a first training run"
@@ -12,6 +12,7 @@ help:
 	@echo "make format  format the code        make lint   check its style"
 	@echo "make types   check the types        make bench  time every phase"
 	@echo "make docs    write the generated pages anew"
+	@echo "make test-exports  check exported files with the programs' own parsers (5 GB)"
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gpuplan needs Python 3.11 or newer: make PYTHON=python3.x")'
@@ -34,6 +35,17 @@ demo: .venv/.installed
 test: .venv/.installed-dev
 	$(BIN)/python -m pytest --numprocesses 2 --quiet
 
+# an environment of its own: PyTorch and what runs on it are large, and none is needed else
+.venv-exports/.installed: pyproject.toml
+	@$(PYTHON) -m venv .venv-exports
+	@echo "installing what reads exported files into .venv-exports"
+	@.venv-exports/bin/python -m pip --disable-pip-version-check --quiet install setuptools wheel torch
+	@.venv-exports/bin/python -m pip --disable-pip-version-check --quiet install --no-build-isolation --editable '.[dev,exports]'
+	@touch $@
+
+test-exports: .venv-exports/.installed
+	.venv-exports/bin/python -m pytest --quiet tests/exporting
+
 format: .venv/.installed-dev
 	$(BIN)/ruff check --fix --exit-zero .
 	$(BIN)/ruff format .
@@ -52,4 +64,4 @@ docs: .venv/.installed-dev
 	$(BIN)/python tools/build_docs.py
 
 clean:
-	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-exports build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

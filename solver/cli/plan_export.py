@@ -32,8 +32,8 @@ To = Annotated[
         "--to",
         metavar="FORMAT",
         show_default=False,
-        help="Of a framework: megatron. Of a launcher: torchrun, slurm, kubernetes, "
-        "skypilot.",
+        help="Of a framework: megatron, deepspeed, fsdp, trainer. "
+        "Of a launcher: torchrun, slurm, kubernetes, skypilot.",
     ),
 ]
 Out = Annotated[

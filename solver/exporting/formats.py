@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from solver.errors import InputError, Issue, nearest, shown
-from solver.exporting import kubernetes, megatron, skypilot, slurm, torchrun
+from solver.exporting import (
+    deepspeed,
+    fsdp,
+    kubernetes,
+    megatron,
+    skypilot,
+    slurm,
+    torchrun,
+    trainer,
+)
+from solver.exporting.nodes import NODE_SCRIPT, launch_words
 from solver.exporting.output import Files
+from solver.exporting.program import Command
 from solver.exporting.refusals import NotExpressibleError
 from solver.exporting.run import Run
+from solver.exporting.shell import script
 from solver.plan import Message
 
 __all__ = ["FORMATS", "Files", "Format", "exported", "format_of"]
@@ -40,11 +53,28 @@ class Format:
 
 def _framework_formats() -> tuple[Format, ...]:
     """Return the formats of training frameworks."""
+    writers = {
+        "megatron": (megatron.command, "megatron"),
+        "deepspeed": (deepspeed.command, "deepspeed"),
+        "fsdp": (fsdp.command, "pytorch-fsdp"),
+        "trainer": (trainer.command, "hf-trainer"),
+    }
+    return tuple(
+        Format(
+            name,
+            partial(_started_by_hand, write),
+            (framework,),
+            Message.of(f"export.format.{name}"),
+        )
+        for name, (write, framework) in writers.items()
+    )
 
-    def summary(name: str) -> Message:
-        return Message.of(f"export.format.{name}")
 
-    return (Format("megatron", megatron.files, ("megatron",), summary("megatron")),)
+def _started_by_hand(write: Callable[[Run], Command], run: Run) -> Files:
+    """Return a command as a script that starts it on a node, and what it reads."""
+    command = write(run)
+    text = script(run, command, launch_words(run, command, 0))
+    return Files({NODE_SCRIPT: text, **command.files}, command.notes)
 
 
 def _launchers() -> tuple[Format, ...]:

@@ -7,15 +7,13 @@ classes that it reads, as of commit d98e8a64 of August 2026 (Megatron Core 0.20)
 from __future__ import annotations
 
 from solver.exporting.checks import refuse_broken, refuse_other_jobs
-from solver.exporting.output import Files
 from solver.exporting.pipeline import chunks, is_even
 from solver.exporting.program import Command, Variable
 from solver.exporting.refusals import Refusals
 from solver.exporting.run import CHECKPOINTS, DATA, INITIAL, Run
-from solver.exporting.shell import script, torchrun_words
 from solver.plan import Message
 
-__all__ = ["command", "files"]
+__all__ = ["command"]
 
 TOOL = "Megatron-LM"
 PROGRAM = "${MEGATRON_LM}/pretrain_gpt.py"
@@ -48,19 +46,6 @@ RECOMPUTE = {
 }
 
 OPTIMIZER_TO_HOST = "optimizer to host"
-
-
-def files(run: Run) -> Files:
-    """Return a shell script that starts a run on one of its nodes.
-
-    Raises
-    ------
-    NotExpressibleError
-        As for `command`.
-    """
-    how = command(run)
-    text = script(run, how, torchrun_words(run))
-    return Files({"train.sh": text}, how.notes)
 
 
 def command(run: Run) -> Command:

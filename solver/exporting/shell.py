@@ -16,7 +16,6 @@ __all__ = [
     "header",
     "option_lines",
     "script",
-    "torchrun_words",
     "variable_lines",
 ]
 
@@ -71,15 +70,17 @@ def commented(sentences: Iterable[str], mark: str = "#") -> list[str]:
 def variable_lines(variables: Iterable[Variable]) -> list[str]:
     """Return lines that stop a script where the user has not said what has to be said.
 
-    A variable with a default takes it.
+    A variable with a default takes it. Programs read them from the environment, too.
     """
-    lines = []
+    variables, lines = tuple(variables), []
     for one in variables:
         meaning = one.meaning.text.translate(_UNSAFE)
         if one.default is None:
             lines.append(f': "${{{one.name}:?{meaning}}}"')
         else:
             lines.append(f': "${{{one.name}:={one.default}}}"  # {meaning}')
+    if variables:
+        lines.append(f"export {' '.join(one.name for one in variables)}")
     return lines
 
 
@@ -98,25 +99,13 @@ def option_lines(arguments: Sequence[str], indent: str = "  ") -> list[str]:
     return [indent + " ".join(line) for line in lines]
 
 
-def torchrun_words(run: Run) -> tuple[str, ...]:
-    """Return torchrun and its options, which each node of a job is started with."""
-    words = ("torchrun", "--nproc-per-node", str(run.gpus_per_node))
-    if run.nodes == 1:
-        return (*words, "--standalone")
-    return (
-        *words,
-        *("--nnodes", str(run.nodes), "--node-rank", "${NODE_RANK}"),
-        *("--master-addr", "${MASTER_ADDR}", "--master-port", "${MASTER_PORT}"),
-    )
-
-
 def script(run: Run, command: Command, launcher: Sequence[str]) -> str:
     """Return a Bash script that starts a command on one node.
 
     Parameters
     ----------
     launcher
-        The words before the program, such as `torchrun_words`.
+        The words before the program, such as torchrun's.
     """
     variables = (*command.variables, *_meeting(run))
     lines = [

@@ -4,6 +4,9 @@ __all__ = ["EXPORTING"]
 
 EXPORTING = {
     "export.format.megatron": "Megatron-LM: a shell script with its arguments",
+    "export.format.deepspeed": "DeepSpeed: its JSON and a program",
+    "export.format.fsdp": "PyTorch FSDP2: accelerate's YAML and a program",
+    "export.format.trainer": "Hugging Face Trainer and PEFT: a program and its JSON",
     "export.header.what": "Runs the plan '{title}', written by gpuplan.",
     "export.header.where": (
         "Planned on {nodes:,} x {server} of {provider} in {region}, {purchase}."
@@ -39,6 +42,12 @@ EXPORTING = {
         "scaling of FP8: tensorwise, delayed or blockwise (the program's own default)"
     ),
     "export.variable.seed": "seed of the run (the program's own default)",
+    "export.variable.model": "set the model: a folder or a Hugging Face name",
+    "export.variable.model-named": "the model: a folder or a Hugging Face name",
+    "export.variable.dataset": "set the folder of the tokenised dataset",
+    "export.variable.seed-trainer": "seed of the run (Trainer's own default)",
+    "export.variable.lora-alpha": "scale of the adapters (PEFT's own default)",
+    "export.variable.nvme": "set a folder on the node's own drives",
     "export.variable.node-rank": "set the number of this node, from 0",
     "export.variable.master": "set the address of node 0",
     "export.variable.port": "port on node 0 (the usual one)",
@@ -46,6 +55,14 @@ EXPORTING = {
         "The catalog has the model's sizes alone: check the activation, the norm's "
         "epsilon and the scaling of rotary embeddings against the model's own "
         "configuration."
+    ),
+    "note.export.dataset": (
+        "DATA_PATH is a folder that save_to_disk of Hugging Face's datasets wrote: "
+        "rows of {tokens:,} tokens in input_ids, and labels where they differ."
+    ),
+    "note.export.liger": (
+        "The chunked loss is Liger's: liger-kernel has to be installed, and to know "
+        "the model."
     ),
     "note.export.router": (
         "The catalog has the number of experts alone: the router's score function and "

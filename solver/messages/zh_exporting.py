@@ -4,6 +4,9 @@ __all__ = ["ZH_EXPORTING"]
 
 ZH_EXPORTING = {
     "export.format.megatron": "Megatron-LM：带参数的 shell 脚本",
+    "export.format.deepspeed": "DeepSpeed：JSON 配置和训练程序",
+    "export.format.fsdp": "PyTorch FSDP2：accelerate 的 YAML 和训练程序",
+    "export.format.trainer": "Hugging Face Trainer 和 PEFT：训练程序和 JSON",
     "export.header.what": "运行方案“{title}”，由 gpuplan 生成。",
     "export.header.where": (
         "方案使用 {provider} {region} 的 {nodes:,} 台 {server}，{purchase}。"
@@ -32,12 +35,25 @@ ZH_EXPORTING = {
         "FP8 缩放方式：tensorwise、delayed 或 blockwise（程序自身的默认值）"
     ),
     "export.variable.seed": "运行的随机种子（程序自身的默认值）",
+    "export.variable.model": "请设置模型：目录或 Hugging Face 上的名称",
+    "export.variable.model-named": "模型：目录或 Hugging Face 上的名称",
+    "export.variable.dataset": "请设置已分词数据集的目录",
+    "export.variable.seed-trainer": "运行的随机种子（Trainer 自身的默认值）",
+    "export.variable.lora-alpha": "适配器的缩放（PEFT 自身的默认值）",
+    "export.variable.nvme": "请设置节点本地硬盘上的目录",
     "export.variable.node-rank": "请设置本节点的编号，从 0 开始",
     "export.variable.master": "请设置 node 0 的地址",
     "export.variable.port": "node 0 的端口（通常的取值）",
     "note.export.megatron-model": (
         "目录中只有模型的尺寸：请对照模型自身的配置检查激活函数、归一化的 epsilon "
         "和旋转位置编码的缩放。"
+    ),
+    "note.export.dataset": (
+        "DATA_PATH 是 Hugging Face datasets 的 save_to_disk 写入的目录：每行 "
+        "input_ids 有 {tokens:,} 个词元，labels 不同时另列。"
+    ),
+    "note.export.liger": (
+        "分块损失来自 Liger：需要安装 liger-kernel，并且它要支持该模型。"
     ),
     "note.export.router": (
         "目录中只有专家的数量：路由的打分函数和均衡专家的损失在设置之前使用程序的默认"

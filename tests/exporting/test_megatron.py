@@ -12,7 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from solver.exporting.command import training_command
-from solver.exporting.megatron import command, files
+from solver.exporting.formats import FORMATS
+from solver.exporting.megatron import command
 from solver.exporting.refusals import NotExpressibleError
 from solver.exporting.run import Run
 from tests.exporting.listed import read_words
@@ -283,7 +284,7 @@ def test_an_edited_plan_that_loses_something(
 
 def test_the_script_stops_until_it_is_told_what_no_plan_knows() -> None:
     """Tests the script in a real shell: it asks for the first variable, then runs."""
-    text = files(shipped_run("llama31-405b")).texts["train.sh"]
+    text = FORMATS["megatron"].files(shipped_run("llama31-405b")).texts["train.sh"]
     bash = ("bash", "-c", text.replace("torchrun ", "printf '%s\\n' "))
     asked = subprocess.run(bash, env={}, capture_output=True, text=True, check=False)
     assert asked.returncode != 0
@@ -294,7 +295,7 @@ def test_the_script_stops_until_it_is_told_what_no_plan_knows() -> None:
     done = subprocess.run(bash, env=names, capture_output=True, text=True, check=True)
     words = done.stdout.splitlines()
     assert words[:4] == ["--nproc-per-node", "8", "--nnodes", "1024"]
-    assert words[words.index("--master-port") + 1] == "29500"
+    assert words[words.index("--rdzv-endpoint") + 1] == "node-0:29500"
     assert "a b'c/pretrain_gpt.py" in words
     assert words[words.index("--data-path") + 1] == "a b'c"
     layout = words[words.index("--pipeline-model-parallel-layout") + 1]

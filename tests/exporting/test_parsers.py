@@ -1,0 +1,162 @@
+"""Tests with the real parsers of the programs; each is skipped where it is missing.
+
+``make test-exports`` installs them into an environment of their own. Megatron-LM is no
+package: ``MEGATRON_LM`` names a folder of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from solver.exporting import deepspeed, fsdp, megatron, trainer
+from tests.exporting.runs import shipped_plans, shipped_run
+from tests.exporting.test_huggingface import PLANS, WRITERS, loaded
+from tests.exporting.test_megatron import PLANS as MEGATRON_PLANS
+
+OWN = {
+    framework: [n for n in PLANS if shipped_plans()[n].framework == framework]
+    for framework in WRITERS
+}
+
+
+@pytest.mark.parametrize("name", OWN["pytorch-fsdp"])
+def test_accelerate_reads_its_config(name: str, tmp_path: Path) -> None:
+    """Tests the YAML with accelerate's loader and the parser of its launch."""
+    pytest.importorskip("accelerate", reason="accelerate is not installed")
+    from accelerate.commands.config.config_args import load_config_from_file
+    from accelerate.commands.launch import (
+        _validate_launch_command,
+        launch_command_parser,
+    )
+
+    run = shipped_run(name)
+    command = fsdp.command(run)
+    place = tmp_path / fsdp.CONFIG
+    place.write_text(command.files[fsdp.CONFIG], encoding="utf-8")
+    config = load_config_from_file(str(place))
+    assert (config.num_processes, config.num_machines) == (run.gpus, run.nodes)
+    words = ["--config_file", str(place), "train.py"]
+    args, _, _ = _validate_launch_command(launch_command_parser().parse_args(words))
+    assert args.use_fsdp == (run.layout.zero_stage > 1)
+    if args.use_fsdp:
+        assert args.fsdp_version == 2
+        again = str(args.fsdp_reshard_after_forward).lower() == "true"
+        assert again == (run.layout.zero_stage == 3)
+
+
+@pytest.mark.parametrize("name", [*OWN["hf-trainer"], *OWN["pytorch-fsdp"]])
+def test_transformers_takes_the_arguments(name: str, tmp_path: Path) -> None:
+    """Tests TrainingArguments, LoraConfig and BitsAndBytesConfig with the real classes.
+
+    A machine without a GPU has no bf16 there: that one check is turned off.
+    """
+    transformers = pytest.importorskip(
+        "transformers", reason="transformers is not installed"
+    )
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    run = shipped_run(name)
+    asked = loaded(trainer.command(run), "run.json")
+    arguments = asked["training_arguments"] | {"use_cpu": True}
+    shares = arguments.pop("fsdp_config", None)
+    arguments.pop("fsdp", None)
+    made = transformers.TrainingArguments(
+        output_dir=str(tmp_path), learning_rate=1e-4, seed=1, **arguments
+    )
+    assert made.max_steps == run.steps
+    assert made.per_device_train_batch_size == run.layout.micro_batch
+    assert made.gradient_accumulation_steps == run.layout.accumulation
+    if shares is not None:
+        made.fsdp, made.fsdp_config = True, dict(shares)
+        plugin: dict[str, Any] = made._process_fsdp_args()
+        assert plugin["fsdp_version"] == 2
+        assert plugin["reshard_after_forward"] == (run.layout.zero_stage == 3)
+    if asked["quantization"]:
+        kept = transformers.BitsAndBytesConfig(**asked["quantization"])
+        assert kept.load_in_4bit == run.layout.base.startswith("nf4")
+    if asked["lora"]:
+        peft = pytest.importorskip("peft", reason="PEFT is not installed")
+        lora = peft.LoraConfig(lora_alpha=8, **asked["lora"])
+        assert lora.r == run.workload.lora_rank
+
+
+class Replicas:
+    """Stands in for the model-parallel unit that tells DeepSpeed its replicas."""
+
+    def __init__(self, replicas: int) -> None:
+        self._replicas = replicas
+
+    def get_data_parallel_world_size(self) -> int:
+        """Return the number of replicas."""
+        return self._replicas
+
+
+@pytest.mark.parametrize(
+    "name", [*OWN["deepspeed"], *OWN["pytorch-fsdp"], *OWN["hf-trainer"]]
+)
+def test_deepspeed_takes_its_config(name: str) -> None:
+    """Tests the JSON with DeepSpeedConfig, which checks the batch's arithmetic."""
+    found = pytest.importorskip("deepspeed", reason="DeepSpeed is not installed")
+    os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
+    os.environ.setdefault("MASTER_PORT", "29511")
+    found.init_distributed("gloo", auto_mpi_discovery=False, rank=0, world_size=1)
+    from deepspeed.runtime.config import DeepSpeedConfig
+
+    run = shipped_run(name)
+    layout = run.layout
+    config = json.loads(deepspeed.command(run).files["ds_config.json"])
+    read = DeepSpeedConfig(config, mpu=Replicas(layout.dp))
+    assert read.train_batch_size == layout.global_batch_size
+    assert read.train_micro_batch_size_per_gpu == layout.micro_batch
+    assert read.gradient_accumulation_steps == layout.accumulation
+    assert int(read.zero_config.stage) == layout.zero_stage
+    assert read.tensor_parallel_config.autotp_size == (
+        layout.tp if layout.tp > 1 else 0
+    )
+    with pytest.raises(AssertionError):
+        DeepSpeedConfig(config, mpu=Replicas(layout.dp + 1))
+
+
+READ = """
+import argparse, json, sys, typing
+import typing_extensions
+typing.override = typing_extensions.override  # of Python 3.12
+sys.path.insert(0, sys.argv[1])
+from megatron.training.arguments import add_megatron_arguments
+parser = argparse.ArgumentParser(allow_abbrev=False)
+add_megatron_arguments(parser)
+told = [vars(parser.parse_args(words)) for words in json.load(sys.stdin)]
+names = ("num_layers", "global_batch_size", "moe_layer_freq")
+print(json.dumps([{name: one[name] for name in names} for one in told]))
+"""
+
+
+def test_megatron_takes_its_arguments() -> None:
+    """Tests every shipped plan's arguments with Megatron-LM's own parser."""
+    folder = os.environ.get("MEGATRON_LM")
+    if not folder:
+        pytest.skip("MEGATRON_LM names no folder of Megatron-LM")
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    runs = [shipped_run(name) for name in MEGATRON_PLANS]
+    words = [
+        ["7" if word.startswith("${") else word for word in command.arguments]
+        for command in map(megatron.command, runs)
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", READ, folder],
+        input=json.dumps(words),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    for run, one in zip(runs, told, strict=True):
+        assert one["num_layers"] == run.architecture.layers
+        assert one["global_batch_size"] == run.layout.global_batch_size

@@ -17,7 +17,7 @@ from solver.catalog.digest import catalog_digest
 from solver.catalog.load import load_catalog
 from solver.errors import InputError, Issue, shown
 from solver.files import is_file
-from solver.plan import SCHEMA_VERSION, Message, PhasePlan, Plan
+from solver.plan import SCHEMA_VERSION, Lease, Message, Move, PhasePlan, Plan
 from solver.planning.request import Request
 from solver.resources import shipped_catalog
 from solver.scenario.json_files import read_json
@@ -71,6 +71,8 @@ class PlanFile:
         The JSON object.
     jobs
         One, or one a phase in their order.
+    leases, moves
+        Of a chain of phases; else empty.
     scenario
         What was asked, as of the day on which it was.
     catalog
@@ -82,6 +84,8 @@ class PlanFile:
     name: str
     data: dict[str, Any]
     jobs: tuple[PlannedJob, ...]
+    leases: tuple[Lease, ...]
+    moves: tuple[Move, ...]
     scenario: Scenario
     catalog: Catalog
     notices: tuple[Message, ...]
@@ -116,7 +120,9 @@ def read_plan(path: Path) -> PlanFile:
     catalog = _catalog(request)
     scenario = _scenario(request, catalog, name, places)
     jobs = _jobs(data, scenario, name, places)
-    return PlanFile(name, data, jobs, scenario, catalog, _notices(data, catalog))
+    leases, moves = _chain(data, scenario, _Place(name, places))
+    notices = _notices(data, catalog)
+    return PlanFile(name, data, jobs, leases, moves, scenario, catalog, notices)
 
 
 def _check_kind(data: dict[str, Any], name: str) -> None:
@@ -193,6 +199,27 @@ def _jobs(
         PlannedJob(one.name, one.plan, asked.scenario, one.start_day, one.end_day)
         for one, asked in zip(found, scenario.phases, strict=True)
     )
+
+
+def _chain(
+    data: dict[str, Any], scenario: Scenario, at: _Place
+) -> tuple[tuple[Lease, ...], tuple[Move, ...]]:
+    """Return what the phases are rented by, and what moves between; else nothing.
+
+    Raises
+    ------
+    InputError
+        A part of them is missing or of another type, or leases do not cover the phases.
+    """
+    if not scenario.phases:
+        return (), ()
+    leases = _validated(tuple[Lease, ...], data.get("leases"), ("leases",), at)
+    moves = _validated(tuple[Move, ...], data.get("moves"), ("moves",), at)
+    covered = [name for lease in leases for name in lease.phases]
+    if covered != [phase.name for phase in scenario.phases]:
+        message = "expected leases that run each phase once"
+        raise InputError([Issue("not-a-plan", message, at.name, "leases")])
+    return leases, moves
 
 
 def _validated(kind: type[T], written: Any, path: DataPath, at: _Place) -> T:

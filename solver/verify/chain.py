@@ -72,7 +72,9 @@ def verify_chain(
             known.append(Figures(evidence))
     if len(known) < len(phases):
         return broken
-    chain = _Chain(scenario, tuple(known), tuple(len(lease.phases) for lease in leases))
+    chain = ChainFigures(
+        scenario, tuple(known), tuple(len(lease.phases) for lease in leases)
+    )
     return [
         *_check_leases(chain, phases, leases),
         *_check_moves(chain, moves),
@@ -82,7 +84,7 @@ def verify_chain(
 
 
 @dataclass(frozen=True)
-class _Chain:
+class ChainFigures:
     """The figures of all phases, and how many of them each lease runs."""
 
     scenario: Scenario
@@ -90,11 +92,11 @@ class _Chain:
     sizes: tuple[int, ...]
 
     @cached_property
-    def leases(self) -> tuple[_Lease, ...]:
+    def leases(self) -> tuple[LeaseFigures, ...]:
         """The leases, first to last."""
         ends = [sum(self.sizes[: k + 1]) for k in range(len(self.sizes))]
         return tuple(
-            _Lease(self, end - size, end - 1)
+            LeaseFigures(self, end - size, end - 1)
             for end, size in zip(ends, self.sizes, strict=True)
         )
 
@@ -158,10 +160,10 @@ class _Chain:
 
 
 @dataclass(frozen=True)
-class _Lease:
+class LeaseFigures:
     """Phases ``first`` to ``last`` of a chain on the same nodes, billed once."""
 
-    chain: _Chain
+    chain: ChainFigures
     first: int
     last: int
 
@@ -289,7 +291,7 @@ class _Lease:
 
 
 def _check_leases(
-    chain: _Chain, phases: Sequence[PhasePlan], leases: Sequence[Lease]
+    chain: ChainFigures, phases: Sequence[PhasePlan], leases: Sequence[Lease]
 ) -> Iterator[Violation]:
     """One offer, day, storage and size a lease; none cut in two; its bill."""
     confidence = chain.scenario.constraints.confidence
@@ -326,7 +328,7 @@ def _numbers(holder: object, wanted: Mapping[str, float]) -> dict[str, float]:
     return {name: getattr(holder, name) for name in wanted}
 
 
-def _check_moves(chain: _Chain, moves: Sequence[Move]) -> Iterator[Violation]:
+def _check_moves(chain: ChainFigures, moves: Sequence[Move]) -> Iterator[Violation]:
     """Each change of region is told, with its bytes, price and time."""
     places = [k for k in range(len(chain.leases)) if chain.leases[k].moved_from]
     if len(moves) != len(places):
@@ -355,7 +357,7 @@ def _check_moves(chain: _Chain, moves: Sequence[Move]) -> Iterator[Violation]:
 
 
 def _check_dates(
-    chain: _Chain, phases: Sequence[PhasePlan], leases: Sequence[Lease]
+    chain: ChainFigures, phases: Sequence[PhasePlan], leases: Sequence[Lease]
 ) -> Iterator[Violation]:
     """A lease begins when nodes and checkpoint are there, its phases one by one."""
     overheads, now = chain.scenario.overheads, 0.0
@@ -378,7 +380,7 @@ def _check_dates(
             begin = end
 
 
-def _check_total(chain: _Chain, total: Total) -> Iterator[Violation]:
+def _check_total(chain: ChainFigures, total: Total) -> Iterator[Violation]:
     """Sums of time and money, and the limits that all phases share."""
     user = chain.scenario.constraints
     late, bill = chain.finish_s(user.confidence), chain.cost_usd(user.confidence)
@@ -413,7 +415,7 @@ def _check_total(chain: _Chain, total: Total) -> Iterator[Violation]:
         yield Violation("budget", "it costs too much, USD", user.budget_usd, bill)
 
 
-def _usd_parts(chain: _Chain) -> dict[str, float]:
+def _usd_parts(chain: ChainFigures) -> dict[str, float]:
     """The expected bill by part."""
     moving = [chain.move_usd(place) for place in range(len(chain.leases))]
     return {
@@ -426,7 +428,7 @@ def _usd_parts(chain: _Chain) -> dict[str, float]:
     }
 
 
-def _time_parts(chain: _Chain) -> dict[str, float]:
+def _time_parts(chain: ChainFigures) -> dict[str, float]:
     """The expected duration by part, days."""
     known, overheads = chain.known, chain.scenario.overheads
     count = len(chain.leases)

@@ -55,16 +55,25 @@ class Moving:
         return read + moved_usd(steps, size_gb)
 
     @cached_property
-    def serving_usd(self) -> float:
-        """Price of copying the weights to where they serve; one price, one volume."""
+    def serving_usd_by_region(self) -> dict[str, float]:
+        """Price of copying the weights to each region that serves them.
+
+        Copies of one price are one volume, shared evenly.
+        """
         evidence, here = self.evidence, self.evidence.offer.region
-        targets = [t for t in evidence.scenario.serving if t != here]
+        targets = [t for t in dict.fromkeys(evidence.scenario.serving) if t != here]
         prices = [egress_steps(evidence.catalog, here, t) for t in targets]
         each_gb = self.weight_bytes / GB
-        return math.fsum(
-            moved_usd(steps, each_gb * prices.count(steps)) / prices.count(steps)
-            for steps in prices
-        )
+        return {
+            target: moved_usd(steps, each_gb * prices.count(steps))
+            / prices.count(steps)
+            for target, steps in zip(targets, prices, strict=True)
+        }
+
+    @property
+    def serving_usd(self) -> float:
+        """Price of copying the weights to where they serve."""
+        return math.fsum(self.serving_usd_by_region.values())
 
     @property
     def usd(self) -> float:

@@ -60,16 +60,21 @@ class Climb:
         return sum(batch * steps for batch, steps in self.rungs)
 
     @cached_property
-    def seconds(self) -> float:
-        """Time of the steps on the ramp, every rung timed by itself."""
+    def rung_seconds(self) -> tuple[float, ...]:
+        """Time of the steps on each rung, every one timed by itself."""
         if not self.rungs:
-            return 0.0
+            return ()
         evidence = self.evidence
         model = (evidence.shape, evidence.job, evidence.framework, evidence.hardware)
         one = evidence.layouts.take(np.zeros(len(self.rungs), dtype=np.int64))
         batches, steps = np.array(self.rungs).T
         rows = replace(one, accumulation=batches // (one.dp * one.micro_batch))
-        return float(step_time(*model, rows).total @ steps)
+        return tuple(float(s) for s in step_time(*model, rows).total * steps)
+
+    @property
+    def seconds(self) -> float:
+        """Time of the steps on the ramp."""
+        return math.fsum(self.rung_seconds)
 
     @property
     def shown(self) -> dict[str, Any] | None:

@@ -30,7 +30,7 @@ from solver.planning.phases import plan_phases
 from solver.ranges import Range
 from solver.scenario.scenario import Objective, Phase, Scenario
 from solver.units import GIB
-from solver.verify.chain import _Chain, _Lease
+from solver.verify.chain import ChainFigures, LeaseFigures
 from solver.verify.evidence import Evidence, gather
 from solver.verify.figures import Figures
 from solver.verify.moving import moved_usd
@@ -208,7 +208,7 @@ def _lease(
     """One lease by the certificate's arithmetic."""
     known: list[Any] = [parts[0]] * count
     known[first : last + 1] = parts
-    lease = _Lease(_Chain(scenario, tuple(known), ()), first, last)
+    lease = LeaseFigures(ChainFigures(scenario, tuple(known), ()), first, last)
     user = scenario.constraints
     shared = lease.chain.one_data_set
     return Lease(

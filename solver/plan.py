@@ -372,6 +372,8 @@ class PlanResult:
     """What is to be known of a chain, beside the warnings of its plans."""
     request: dict[str, Any] | None = None
     """What was asked: the scenario as one document, the catalog and the day."""
+    route: dict[str, Any] | None = None
+    """The steps from the plan to a finished run, as the JSON contract has them."""
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON contract's object."""
@@ -403,4 +405,5 @@ class PlanResult:
             "total": asdict(self.total) if self.total else None,
             "warnings": [message.as_dict() for message in self.warnings],
             "request": self.request,
+            "route": self.route,
         }

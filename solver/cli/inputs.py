@@ -21,6 +21,7 @@ __all__ = [
     "OfferTables",
     "OnlyThese",
     "Overrides",
+    "PlanName",
     "Quiet",
     "ScenarioName",
     "one_phase",
@@ -72,6 +73,14 @@ AsJson = Annotated[
     typer.Option("--json", help="Print one JSON object and nothing else."),
 ]
 
+PlanName = Annotated[
+    Path,
+    typer.Argument(
+        metavar="PLAN.json",
+        show_default=False,
+        help="What 'gpuplan solve --json' printed.",
+    ),
+]
 Quiet = Annotated[
     bool,
     typer.Option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from solver.cli.plan_export import export
+from solver.cli.plan_route import route
 from solver.cli.usage import PlainUsage
 
 __all__ = ["app"]
@@ -15,6 +16,7 @@ app = typer.Typer(
     help="Act on a plan: 'gpuplan solve SCENARIO --json > plan.json' writes one.",
 )
 app.command("export", cls=PlainUsage)(export)
+app.command("route", cls=PlainUsage)(route)
 
 
 @app.callback()

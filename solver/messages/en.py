@@ -16,6 +16,7 @@ from solver.messages.en_phases import PHASES
 from solver.messages.en_plan_file import PLAN_FILE
 from solver.messages.en_purchase import PURCHASE
 from solver.messages.en_questions import QUESTIONS
+from solver.messages.en_route import ROUTE
 from solver.messages.en_supply import SUPPLY
 from solver.messages.en_sweeps import SWEEPS
 
@@ -487,6 +488,7 @@ MESSAGES: dict[str, str] = (
     | PLAN_FILE
     | PURCHASE
     | QUESTIONS
+    | ROUTE
     | SUPPLY
     | SWEEPS
     | GEOGRAPHY

@@ -16,6 +16,7 @@ from solver.messages.zh_phases import ZH_PHASES
 from solver.messages.zh_plan_file import ZH_PLAN_FILE
 from solver.messages.zh_purchase import ZH_PURCHASE
 from solver.messages.zh_questions import ZH_QUESTIONS
+from solver.messages.zh_route import ZH_ROUTE
 from solver.messages.zh_supply import ZH_SUPPLY
 from solver.messages.zh_sweeps import ZH_SWEEPS
 
@@ -429,6 +430,7 @@ MESSAGES: dict[str, str] = (
     | ZH_PLAN_FILE
     | ZH_PURCHASE
     | ZH_QUESTIONS
+    | ZH_ROUTE
     | ZH_SUPPLY
     | ZH_SWEEPS
     | ZH_GEOGRAPHY

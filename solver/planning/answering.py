@@ -7,7 +7,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from solver.planning.acting import acting_on_result
 from solver.planning.request import request_of
+from solver.planning.route import route_of
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
@@ -46,4 +48,9 @@ def answer(
         result = plan_phases(
             scenario, catalog, export_model=export_model, log=log, progress=progress
         )
-    return replace(result, request=asdict(request_of(scenario, catalog)))
+    acting = acting_on_result(result, scenario, catalog)
+    return replace(
+        result,
+        request=asdict(request_of(scenario, catalog)),
+        route=None if acting is None else route_of(acting).as_dict(),
+    )

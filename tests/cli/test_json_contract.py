@@ -40,6 +40,8 @@ ANSWER: dict[str, Types] = {
     "proof": dict,
     "explanation": MAYBE_DICT,
     "versions": dict,
+    "request": dict,
+    "route": MAYBE_DICT,
 }
 PLAN: dict[str, Types] = {
     "provider": str,

@@ -1,0 +1,34 @@
+"""``gpuplan plan route``: the steps from a plan to a finished run, with dates."""
+
+from __future__ import annotations
+
+from solver.cli.inputs import AsJson, PlanName
+from solver.cli.terminal import note, write, write_page
+
+__all__ = ["route"]
+
+
+def route(plan: PlanName, as_json: AsJson = False) -> int:
+    """Show the steps from a plan to a finished run, as a checklist with dates.
+
+    What to order and to ask for, when data and nodes are there, what to measure in the
+    first hour and when to plan again, checkpoints, milestones, moves, the release.
+    PLAN.json is what 'gpuplan solve --json' printed.
+    """
+    from solver.planning.acting import acting_on_file
+    from solver.planning.plan_file import read_plan
+    from solver.planning.route import route_of
+
+    file = read_plan(plan)
+    found = route_of(acting_on_file(file))
+    for notice in file.notices:
+        note(notice.text)
+    if as_json:
+        from solver.report.as_json import object_as_json
+
+        write(object_as_json("route", found.as_dict()))
+    else:
+        from solver.report.route_rows import route_page
+
+        write_page(route_page(found))
+    return 0

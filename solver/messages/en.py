@@ -10,6 +10,7 @@ from solver.messages.en_explain import EXPLAIN
 from solver.messages.en_exporting import EXPORTING
 from solver.messages.en_geography import GEOGRAPHY
 from solver.messages.en_import import IMPORTING
+from solver.messages.en_labels import LABELS
 from solver.messages.en_launching import LAUNCHING
 from solver.messages.en_offload import OFFLOAD
 from solver.messages.en_phases import PHASES
@@ -483,6 +484,7 @@ MESSAGES: dict[str, str] = (
     | EXPLAIN
     | EXPORTING
     | IMPORTING
+    | LABELS
     | LAUNCHING
     | OFFLOAD
     | PLAN_FILE

@@ -10,6 +10,7 @@ from solver.messages.zh_explain import ZH_EXPLAIN
 from solver.messages.zh_exporting import ZH_EXPORTING
 from solver.messages.zh_geography import ZH_GEOGRAPHY
 from solver.messages.zh_import import ZH_IMPORTING
+from solver.messages.zh_labels import ZH_LABELS
 from solver.messages.zh_launching import ZH_LAUNCHING
 from solver.messages.zh_offload import ZH_OFFLOAD
 from solver.messages.zh_phases import ZH_PHASES
@@ -424,6 +425,7 @@ MESSAGES: dict[str, str] = (
     | ZH_DATA
     | ZH_EXPLAIN
     | ZH_EXPORTING
+    | ZH_LABELS
     | ZH_LAUNCHING
     | ZH_IMPORTING
     | ZH_OFFLOAD

@@ -4,14 +4,14 @@ __all__ = ["ZH_QUESTIONS"]
 
 ZH_QUESTIONS = {
     "headline.compare": (
-        "最佳{dimension}：{value}，{what}，{cost}，{duration}——{rows:,} 个中 "
+        "最优（{dimension}）：{value}，{what}，{cost}，{duration}——{rows:,} 个中 "
         "{planned:,} 个有方案，均已证明最优"
     ),
     "headline.compare.open": (
-        "已找到的最佳{dimension}：{value}，{what}，{cost}，{duration}——{rows:,} 个中 "
-        "{planned:,} 个有方案；先到时限，未全部证明"
+        "已找到的最优（{dimension}）：{value}，{what}，{cost}，{duration}——{rows:,} 个"
+        "中 {planned:,} 个有方案；先到时限，未全部证明"
     ),
-    "headline.compare.none": "没有{dimension}有方案",
+    "headline.compare.none": "{dimension}：都没有方案",
     "dimension.region": "地域",
     "dimension.country": "国家",
     "dimension.provider": "供应商",
@@ -72,7 +72,7 @@ ZH_QUESTIONS = {
         "{duration} 到 {fast_cost}、{fast_duration}"
     ),
     "headline.pareto.open": (
-        "时限内找到 {points:,} 个方案，可能还有更好的：从 {cost}、{duration} 到 "
+        "时限内找到 {points:,} 个方案，可能还有更好的：从 {cost}、{duration}，到 "
         "{fast_cost}、{fast_duration}"
     ),
     "section.pareto": "帕累托前沿，从便宜到贵",
@@ -136,11 +136,11 @@ ZH_QUESTIONS = {
         "所示方案的目标值最多比最优高 {within}，每类取最好者；都满足场景的约束。"
     ),
     "note.choices.none": (
-        "{kind}时没有满足约束的方案；用 'compare --by {dimension}' 查看原因。"
+        "{kind}：没有满足约束的方案；用 'compare --by {dimension}' 查看原因。"
     ),
-    "note.choices.not-free": "{kind}时没有这么接近的方案：只有最优方案为零。",
+    "note.choices.not-free": "{kind}：没有这么接近的方案：只有最优方案为零。",
     "note.choices.nearest": (
-        "{kind}时没有这么接近的方案：最接近者高出 {more}（{what}）。"
+        "{kind}：没有这么接近的方案：最接近者高出 {more}（{what}）。"
     ),
     "note.choices.no-time": "先到时限，尚不清楚其他类别相差多少。",
     "note.choices.stock": (

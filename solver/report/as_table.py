@@ -134,7 +134,7 @@ def _grid(grid: Grid) -> Table:
     for position, column in enumerate(grid.columns):
         right = position in grid.right
         table.add_column(
-            column,
+            Breakable(column),
             justify="right" if right else "left",
             overflow="fold",
             no_wrap=right,
@@ -165,7 +165,7 @@ def _facts(section: Section) -> Table:
         value = Breakable(row.value)
         if row.note:
             value.append(f"  {row.note}", style="dim")
-        table.add_row(row.label, value)
+        table.add_row(Breakable(row.label), value)
     return table
 
 
@@ -180,7 +180,7 @@ def _numbers(section: Section, width: int) -> Table:
     if bars:
         table.add_column(width=bar_width, style="cyan", no_wrap=True)
     for row in section.rows:
-        cells: list[Any] = [row.label, Text(row.value), _share(row)]
+        cells: list[Any] = [Breakable(row.label), Text(row.value), _share(row)]
         if bars:
             cells.append("" if row.share is None else _bar(row.share, bar_width))
         table.add_row(*cells)

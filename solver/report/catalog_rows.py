@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rich.cells import cell_len
+
 from solver.catalog.date_checks import MAX_PRICE_AGE_DAYS
 from solver.catalog_view.kinds import Column, Row
 from solver.catalog_view.listing import Listing
@@ -106,20 +108,20 @@ def _drawn(column: Column, rows: Sequence[Row]) -> _Drawn:
     if column.key == "flags":
         values = [listed(label("flag", f) for f in flags) or " " for flags in values]
     cells = tuple(value_text(value, column.decimals) for value in values)
-    longest = max(map(len, cells), default=0)
+    longest = max(map(cell_len, cells), default=0)
     head = _wrapped(label("column.catalog", column.key), longest)
     width = longest if numeric else min(longest, _LONGEST)
-    width = max(width, *map(len, head.split("\n")))
+    width = max(width, *map(cell_len, head.split("\n")))
     return _Drawn(column.key, column.rank, head, cells, width, numeric)
 
 
 def _wrapped(head: str, width: int) -> str:
     """Return the head of a column in lines that are no wider than need be."""
     pieces = re.split(r"(?<=\s)|(?=/)", head)
-    room = max(width, *(len(piece.rstrip()) for piece in pieces))
+    room = max(width, *(cell_len(piece.rstrip()) for piece in pieces))
     lines = [""]
     for piece in pieces:
-        if len(lines[-1] + piece.rstrip()) > room:
+        if cell_len(lines[-1] + piece.rstrip()) > room:
             lines.append("")
         lines[-1] += piece
     return "\n".join(line.rstrip() for line in lines)

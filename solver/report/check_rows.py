@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from solver.catalog_view.checks import CheckReport
 from solver.errors import Issue
 from solver.messages import sentence
-from solver.report.figures import Page, Row, Section
+from solver.report.figures import Page, Row, Section, label
 
 __all__ = ["check_page"]
 
@@ -31,7 +31,7 @@ def check_page(report: CheckReport, own: Sequence[str] = ()) -> Page:
     good = not report.errors
     headline = "headline.catalog.check.good" if good else "headline.catalog.check.bad"
     counts = tuple(
-        Row(kind.replace("_", " "), f"{count:,}")
+        Row(label("catalog.checked", kind), f"{count:,}")
         for kind, count in report.checked.items()
     )
     parts = (

@@ -36,6 +36,7 @@ from solver.units import (
     format_mwh,
     format_tonnes,
     format_usd,
+    unit_word,
 )
 
 EXPECTED = 0.5
@@ -233,7 +234,9 @@ def step_section(
     low, high = interval_s
     if low is not None and high is not None:
         ends = [f"{number(end * scale)}" for end in (low, high)]
-        text = sentence("value.interval", low=ends[0], high=ends[1], unit=unit)
+        text = sentence(
+            "value.interval", low=ends[0], high=ends[1], unit=unit_word(unit)
+        )
         rows.append(Row(sentence("row.interval"), text))
     rows += [
         Row(sentence("row.mfu"), percent(mfu)),

@@ -16,7 +16,7 @@ TRANSLATIONS = {
     if code != ENGLISH
 }
 SAME = re.compile(
-    r"(?:\{[^{}]*\}|GPUDirect|GPU|TP|PP|CP|EP|ETP|DP|ZeRO|MFU|PUE|p90|CO2|nanotron|GB/s"
+    r"(?:\{[^{}]*\}|GPUDirect|GPU|id|TP|PP|CP|EP|ETP|DP|ZeRO|MFU|PUE|p90|CO2|nanotron|GB/s"
     r"|MWh|t\b|gpuplan solve SCENARIO --catalog|--set model=|[ ×=+–\n]|vCPU)*"
 )
 """Texts that are made of figures and of names that both languages use."""

@@ -1,8 +1,10 @@
 """Tests that long ids break at their joints."""
 
+import re
 from itertools import pairwise
 
 import pytest
+from rich.cells import cell_len
 
 from solver.report.as_table import render
 from solver.report.figures import Grid, Page
@@ -47,3 +49,30 @@ def test_a_grid_breaks_ids_at_their_joints() -> None:
         first = next(i for i, line in enumerate(lines) if "other" in line)
         for line in lines[first:-1]:
             assert line.rstrip()[-1] in "-/.", (width, lines)
+
+
+CHINESE = (
+    "库存未知：方案需要 4 个节点，按有 64 个计（stock.unknown_nodes）。请向供应商确认。"
+    "“市场”的报价按一个节点计，见 nebius-gpu-b200-sxm-a-8gpu-160vcpu-1792gb；价格"
+    "（2026-12-01）为每 GPU 小时 $5.50，工期 1,062.6 天。"
+)
+
+
+@pytest.mark.parametrize("width", [8, 11, 20, 33, 58, 80])
+def test_chinese_breaks_between_characters(width: int) -> None:
+    """Tests the width in cells, the marks at line ends, and that nothing is lost."""
+    lines = broken(CHINESE, width)
+    assert "".join(lines).replace(" ", "") == CHINESE.replace(" ", "")
+    assert [line for line in lines if cell_len(line) > width] == []
+    assert [line for line in lines if line[0] in "，。；：、）”"] == []
+    assert [line for line in lines if line[-1] in "（“"] == []
+    counted = rf"(?<=\d) ({'|'.join(re.findall(r'(?<=[0-9] )[^ -~]', CHINESE))})"
+    assert len(re.findall(counted, CHINESE)) == len(
+        re.findall(counted, "\n".join(lines))
+    )
+
+
+def test_chinese_fills_its_lines() -> None:
+    """Tests that a line ends where the next character would not fit."""
+    assert line_starts("硬件与地点和并行布局", 8) == [4, 8]
+    assert line_starts("硬件与地点。并行布局", 10) == [4, 9]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from solver.cli.inputs import AsJson, CatalogFolders
+from solver.cli.outputs import tell_letters
 from solver.cli.terminal import note, write, write_page
 from solver.errors import InputError, Issue
 
@@ -71,6 +72,7 @@ def accuracy(
         from solver.report.accuracy_plot import draw_accuracy
 
         draw_accuracy(report, plot)
+        tell_letters()
     if as_json:
         from solver.report.as_json import fields_as_json
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from solver.cli.terminal import standard_output, write, write_page
+from solver.cli.terminal import note, standard_output, write, write_page
 from solver.errors import InputError, Issue, shown
 from solver.files import is_folder
+from solver.languages import language
 
 if TYPE_CHECKING:
     from solver.report.figures import Page
@@ -22,6 +23,7 @@ __all__ = [
     "check_csv",
     "check_writable",
     "deliver",
+    "tell_letters",
     "write_file",
     "write_folder",
 ]
@@ -91,6 +93,17 @@ def deliver(
         write(fields_as_json(data()))
     else:
         write_page(page(standard_output().width))
+
+
+def tell_letters() -> None:
+    """Tell that pictures are labelled in English where no font has other letters."""
+    from solver.report.pictures import has_letters
+
+    if not has_letters():
+        note(
+            f"gpuplan: no font here has the letters of '{language()}', so pictures are "
+            "labelled in English; install one such as Noto Sans CJK"
+        )
 
 
 def write_file(path: Path, text: str, option: str) -> None:

@@ -17,7 +17,7 @@ from solver.cli.inputs import (
     ScenarioName,
     read_inputs,
 )
-from solver.cli.outputs import CsvFile, check_csv, check_writable, deliver
+from solver.cli.outputs import CsvFile, check_csv, check_writable, deliver, tell_letters
 from solver.cli.solve import STATUS
 from solver.errors import InputError, Issue, nearest, shown
 
@@ -107,6 +107,7 @@ def pareto(
         from solver.report.pareto_plot import draw_frontier
 
         draw_frontier(found, plot)
+        tell_letters()
     return STATUS[found.status]
 
 

@@ -14,6 +14,7 @@ from solver.cli.outputs import (
     check_csv,
     check_writable,
     deliver,
+    tell_letters,
     write_file,
 )
 from solver.cli.terminal import write, write_page
@@ -250,10 +251,12 @@ def show(
     )
     if plot is not None:
         _draw(found, plot, drawn, (across, up))
+        tell_letters()
     if html is not None:
         from solver.report.sweep_html import results_as_html
 
         write_file(html, results_as_html(found, limit), "--html")
+        tell_letters()
     if parquet is not None:
         from solver.report.sweep_parquet import write_parquet
 

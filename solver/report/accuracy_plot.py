@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from solver.errors import InputError, Issue
 from solver.messages import sentence
-from solver.report.pictures import check_picture, new_figure, save_picture
+from solver.report.pictures import check_picture, new_figure, readable, save_picture
 
 if TYPE_CHECKING:
     from solver.accuracy.report import AccuracyReport
@@ -21,6 +21,7 @@ _BAND = 1.25
 """Edges of the shaded band: predictions within a quarter."""
 
 
+@readable
 def draw_accuracy(report: AccuracyReport, path: Path) -> None:
     """Draw good rows of each metric, measured across and predicted up, both by decade.
 

@@ -11,7 +11,7 @@ from solver.messages import sentence
 from solver.plan import Plan
 from solver.planning.pareto import Frontier, Point
 from solver.report.figures import duration_text, gpu_name
-from solver.report.pictures import check_picture, new_figure, save_picture
+from solver.report.pictures import check_picture, new_figure, readable, save_picture
 from solver.units import format_usd
 
 __all__ = ["draw_frontier"]
@@ -20,6 +20,7 @@ _LOG_FROM = 8.0
 """Ratio of the largest to the least figure from which an axis is by decade."""
 
 
+@readable
 def draw_frontier(frontier: Frontier, path: Path) -> None:
     """Draw the points, a colour a GPU, days across and dollars up, the knee ringed.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from solver.languages import language
 from solver.report.figures import Grid, Page, Section
 from solver.report.sweep_plot import KINDS, chosen_axes, results_as_svg
 from solver.report.sweep_rows import results_page
@@ -30,7 +31,7 @@ def results_as_html(results: Results, limit: int) -> str:
     title = escape(str(results.facts.get("name", "")))
     body = [f"<h1>{escape(page.headline)}</h1>", *_pictures(results), *_parts(page)]
     return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<!DOCTYPE html>\n<html lang="{language()}"><head><meta charset="utf-8">\n'
         f"<title>{title}</title>\n<style>{_STYLE}</style></head>\n<body>\n"
         + "\n".join(body)
         + "\n</body></html>\n"

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from solver.errors import InputError, Issue, nearest, shown
 from solver.messages import sentence
-from solver.report.pictures import check_picture, new_figure, save_picture
+from solver.report.pictures import check_picture, new_figure, readable, save_picture
 from solver.sweeps.record import Record
 from solver.sweeps.results import Dimension, Results, short
 from solver.sweeps.written import quantity
@@ -68,6 +68,7 @@ def _axis(results: Results, name: str) -> Dimension:
     )
 
 
+@readable
 def draw_results(
     results: Results, path: Path, kind: Kind, axes: tuple[Dimension, ...]
 ) -> None:
@@ -82,6 +83,7 @@ def draw_results(
     save_picture(_figure(results, kind, axes), path)
 
 
+@readable
 def results_as_svg(results: Results, kind: Kind, axes: tuple[Dimension, ...]) -> str:
     """A picture as SVG to stand in a page; matplotlib has to be there."""
     stream = StringIO()

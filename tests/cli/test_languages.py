@@ -11,6 +11,8 @@ from rich.cells import cell_len
 
 from solver.cli.app import main
 from solver.languages import language
+from solver.messages import has_text
+from solver.report import figures
 from tests.cli.running import run
 from tests.project.source import ROOT
 
@@ -129,3 +131,30 @@ def test_translations_are_loaded_when_they_are_spoken() -> None:
     subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, check=True, stdout=subprocess.DEVNULL
     )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("solve", "quickstart-7b"),
+        ("solve", "impossible-70b-full-one-node"),
+        ("catalog", "list", "offers"),
+        ("catalog", "check"),
+    ],
+)
+def test_every_label_has_a_text(
+    command: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tests that no key stands for a label, which would be English in any language."""
+    missing = []
+
+    def known(message_id: str) -> bool:
+        if not has_text(message_id):
+            missing.append(message_id)
+        return has_text(message_id)
+
+    monkeypatch.setattr(figures, "has_text", known)
+    run(capsys, *command, "--lang", "zh")
+    assert missing == []

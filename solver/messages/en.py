@@ -380,36 +380,6 @@ _RULES = {
     "rule.goodput": "failures leave time to finish",
 }
 
-_AXES = {
-    "axis.tp": "TP",
-    "axis.pp": "PP",
-    "axis.cp": "CP",
-    "axis.ep": "EP",
-    "axis.etp": "ETP",
-    "axis.dp": "DP",
-    "axis.virtual_stages": "virtual stages",
-    "axis.micro_batch": "micro-batch",
-    "axis.recompute": "recompute",
-    "axis.gpus": "GPUs",
-    "axis.gpus_per_node": "GPUs a node",
-    "axis.expert_tp": "expert TP",
-    "axis.zero_stage": "ZeRO",
-    "axis.tp_inside_domain_of": "TP within",
-    "miss.soonest_days": "soonest, days",
-    "miss.soonest_usd": "soonest, USD",
-    "miss.cheapest_days": "cheapest, days",
-    "miss.cheapest_usd": "cheapest, USD",
-    "miss.gpu": "GPU",
-    "miss.need_gib": "GiB needed",
-    "miss.allowed_gib": "GiB allowed",
-    "miss.usable_gib": "GiB usable",
-    "miss.ratio": "needed / allowed",
-    "lever.sequence_length": "sequence length",
-    "provenance.gpu": "GPU",
-    "provenance.memory": "memory per GPU",
-    "source.memory": "general knowledge, unverified",
-}
-
 _WHY = {
     "why.catalog": (
         "{total:the only offer is not allowed; it fails on|none of the {total:,} "
@@ -473,7 +443,6 @@ MESSAGES: dict[str, str] = (
     | _KINDS
     | _COLUMNS
     | _RULES
-    | _AXES
     | _WHY
     | _WARNINGS
     | _NOTICES

@@ -1,8 +1,35 @@
-"""English labels of layouts, levers and sources that are called as their keys."""
+"""The English labels of layouts, near misses, levers and sources."""
 
 __all__ = ["LABELS"]
 
 LABELS = {
+    "axis.tp": "TP",
+    "axis.pp": "PP",
+    "axis.cp": "CP",
+    "axis.ep": "EP",
+    "axis.etp": "ETP",
+    "axis.dp": "DP",
+    "axis.virtual_stages": "virtual stages",
+    "axis.micro_batch": "micro-batch",
+    "axis.recompute": "recompute",
+    "axis.gpus": "GPUs",
+    "axis.gpus_per_node": "GPUs a node",
+    "axis.expert_tp": "expert TP",
+    "axis.zero_stage": "ZeRO",
+    "axis.tp_inside_domain_of": "TP within",
+    "miss.soonest_days": "soonest, days",
+    "miss.soonest_usd": "soonest, USD",
+    "miss.cheapest_days": "cheapest, days",
+    "miss.cheapest_usd": "cheapest, USD",
+    "miss.gpu": "GPU",
+    "miss.need_gib": "GiB needed",
+    "miss.allowed_gib": "GiB allowed",
+    "miss.usable_gib": "GiB usable",
+    "miss.ratio": "needed / allowed",
+    "lever.sequence_length": "sequence length",
+    "provenance.gpu": "GPU",
+    "provenance.memory": "memory per GPU",
+    "source.memory": "general knowledge, unverified",
     "provenance.usable_memory": "usable memory",
     "provenance.storage": "storage",
     "provenance.step_time": "step time",

@@ -331,36 +331,6 @@ _RULES = {
     "rule.goodput": "故障之外有时间完成",
 }
 
-_AXES = {
-    "axis.tp": "TP",
-    "axis.pp": "PP",
-    "axis.cp": "CP",
-    "axis.ep": "EP",
-    "axis.etp": "ETP",
-    "axis.dp": "DP",
-    "axis.virtual_stages": "虚拟流水级",
-    "axis.micro_batch": "微批次",
-    "axis.recompute": "激活重计算",
-    "axis.gpus": "GPU 数",
-    "axis.gpus_per_node": "每节点 GPU 数",
-    "axis.expert_tp": "专家 TP",
-    "axis.zero_stage": "ZeRO",
-    "axis.tp_inside_domain_of": "TP 限于",
-    "miss.soonest_days": "最快，天",
-    "miss.soonest_usd": "最快，美元",
-    "miss.cheapest_days": "最便宜，天",
-    "miss.cheapest_usd": "最便宜，美元",
-    "miss.gpu": "GPU",
-    "miss.need_gib": "需要 GiB",
-    "miss.allowed_gib": "允许 GiB",
-    "miss.usable_gib": "可用 GiB",
-    "miss.ratio": "需要 / 允许",
-    "lever.sequence_length": "序列长度",
-    "provenance.gpu": "GPU",
-    "provenance.memory": "每卡显存",
-    "source.memory": "一般常识，未核实",
-}
-
 _WHY = {
     "why.catalog": "{total:,} 个报价均不符合要求；最主要的未满足项：{rule}",
     "why.layout": "没有布局能按要求整除：{reasons}",
@@ -415,7 +385,6 @@ MESSAGES: dict[str, str] = (
     | _KINDS
     | _COLUMNS
     | _RULES
-    | _AXES
     | _WHY
     | _WARNINGS
     | _NOTICES

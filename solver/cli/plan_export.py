@@ -32,7 +32,7 @@ To = Annotated[
         "--to",
         metavar="FORMAT",
         show_default=False,
-        help="Of a framework: megatron, deepspeed, fsdp, trainer. "
+        help="Of a framework: megatron, nemo, deepspeed, torchtitan, fsdp, trainer. "
         "Of a launcher: torchrun, slurm, kubernetes, skypilot.",
     ),
 ]

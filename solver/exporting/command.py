@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from solver.exporting import deepspeed, fsdp, megatron, trainer
+from solver.exporting import deepspeed, fsdp, megatron, torchtitan, trainer
 from solver.exporting.program import Command, Variable, shell_word
 from solver.exporting.refusals import Refusals
 from solver.exporting.run import Run
@@ -17,6 +17,7 @@ COMMANDS: Mapping[str, Callable[[Run], Command]] = {
     "deepspeed": deepspeed.command,
     "pytorch-fsdp": fsdp.command,
     "hf-trainer": trainer.command,
+    "torchtitan": torchtitan.command,
 }
 """Framework id to what writes its command; those left out are not written yet."""
 

@@ -12,9 +12,11 @@ from solver.exporting import (
     fsdp,
     kubernetes,
     megatron,
+    nemo,
     skypilot,
     slurm,
     torchrun,
+    torchtitan,
     trainer,
 )
 from solver.exporting.nodes import NODE_SCRIPT, launch_words
@@ -55,7 +57,9 @@ def _framework_formats() -> tuple[Format, ...]:
     """Return the formats of training frameworks."""
     writers = {
         "megatron": (megatron.command, "megatron"),
+        "nemo": (nemo.command, "megatron"),
         "deepspeed": (deepspeed.command, "deepspeed"),
+        "torchtitan": (torchtitan.command, "torchtitan"),
         "fsdp": (fsdp.command, "pytorch-fsdp"),
         "trainer": (trainer.command, "hf-trainer"),
     }

@@ -13,7 +13,7 @@ from solver.exporting.refusals import Refusals
 from solver.exporting.run import CHECKPOINTS, DATA, INITIAL, Run
 from solver.plan import Message
 
-__all__ = ["command"]
+__all__ = ["OPTIMIZER_TO_HOST", "command", "refuse_layout"]
 
 TOOL = "Megatron-LM"
 PROGRAM = "${MEGATRON_LM}/pretrain_gpt.py"
@@ -85,13 +85,23 @@ def command(run: Run) -> Command:
 def _check(run: Run) -> None:
     """Refuse what the arguments cannot say."""
     layout, refusals = run.layout, Refusals(TOOL)
-    refuse_broken(run, refusals)
-    refuse_other_jobs(run, refusals)
-    trains_all = run.method == "full"
+    refuse_layout(run, refusals)
     refusals.add(
         f"trains all weights in pretrain_gpt.py, and the plan trains {run.method}",
-        where=not trains_all,
+        where=run.method != "full",
     )
+    refusals.add(
+        f"has no optimizer {layout.optimizer}; it has {', '.join(OPTIMIZERS)}",
+        where=layout.optimizer not in OPTIMIZERS,
+    )
+    refusals.check()
+
+
+def refuse_layout(run: Run, refusals: Refusals) -> None:
+    """Refuse what Megatron Core does not do, however it is told."""
+    layout = run.layout
+    refuse_broken(run, refusals)
+    refuse_other_jobs(run, refusals)
     refusals.add(
         f"shards optimizer states alone (ZeRO-1), and the plan has ZeRO-"
         f"{layout.zero_stage}",
@@ -104,12 +114,8 @@ def _check(run: Run) -> None:
         where=layout.zero_stage == 1 and ranks % layout.shard_degree != 0,
     )
     refusals.add(
-        f"has no optimizer {layout.optimizer}; it has {', '.join(OPTIMIZERS)}",
-        where=layout.optimizer not in OPTIMIZERS,
-    )
-    refusals.add(
         "keeps an fp32 copy of the weights, and the plan has none",
-        where=trains_all and layout.master_weights == "none",
+        where=run.method == "full" and layout.master_weights == "none",
     )
     refusals.add(
         f"offloads optimizer states to the host alone, and the plan offloads "
@@ -129,7 +135,17 @@ def _check(run: Run) -> None:
         where=run.workload.gradient_precision == "bf16"
         and layout.precision in ("fp16", "fp32"),
     )
-    refusals.check()
+    refusals.add(
+        f"divides sequences over CP {layout.cp} into twice as many equal parts, and "
+        f"{run.sequence_length} tokens are not",
+        where=layout.cp > 1 and run.sequence_length % (2 * layout.cp) != 0,
+    )
+    refusals.add(
+        "needs sequence parallelism where experts meet tensor parallelism",
+        where=run.architecture.n_experts > 1
+        and layout.tp > 1
+        and not layout.sequence_parallel,
+    )
 
 
 def _sizes(run: Run) -> tuple[str, ...]:

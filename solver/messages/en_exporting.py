@@ -7,6 +7,8 @@ EXPORTING = {
     "export.format.deepspeed": "DeepSpeed: its JSON and a program",
     "export.format.fsdp": "PyTorch FSDP2: accelerate's YAML and a program",
     "export.format.trainer": "Hugging Face Trainer and PEFT: a program and its JSON",
+    "export.format.nemo": "NeMo's Megatron-Bridge: a recipe and its JSON",
+    "export.format.torchtitan": "torchtitan: a configuration in Python and its JSON",
     "export.header.what": "Runs the plan '{title}', written by gpuplan.",
     "export.header.where": (
         "Planned on {nodes:,} x {server} of {provider} in {region}, {purchase}."
@@ -48,6 +50,16 @@ EXPORTING = {
     "export.variable.seed-trainer": "seed of the run (Trainer's own default)",
     "export.variable.lora-alpha": "scale of the adapters (PEFT's own default)",
     "export.variable.nvme": "set a folder on the node's own drives",
+    "export.variable.torchtitan": "set the folder of torchtitan",
+    "export.variable.texts": "set the dataset: a folder or name, with a column text",
+    "export.variable.tokenizer-folder": "set the folder of the tokenizer",
+    "export.variable.seed-own": "seed of the run",
+    "export.variable.initial-huggingface": (
+        "set the folder of the checkpoint to start from, in Hugging Face's format"
+    ),
+    "export.variable.lora-alpha-bridge": (
+        "scale of the adapters (Megatron-Bridge's own default)"
+    ),
     "export.variable.node-rank": "set the number of this node, from 0",
     "export.variable.master": "set the address of node 0",
     "export.variable.port": "port on node 0 (the usual one)",
@@ -63,6 +75,11 @@ EXPORTING = {
     "note.export.liger": (
         "The chunked loss is Liger's: liger-kernel has to be installed, and to know "
         "the model."
+    ),
+    "note.export.torchtitan-model": (
+        "The model is built of Llama 3's blocks in the plan's sizes: check the norm's "
+        "epsilon and the scaling of rotary embeddings against the model's own "
+        "configuration."
     ),
     "note.export.router": (
         "The catalog has the number of experts alone: the router's score function and "

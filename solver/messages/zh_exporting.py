@@ -7,6 +7,8 @@ ZH_EXPORTING = {
     "export.format.deepspeed": "DeepSpeed：JSON 配置和训练程序",
     "export.format.fsdp": "PyTorch FSDP2：accelerate 的 YAML 和训练程序",
     "export.format.trainer": "Hugging Face Trainer 和 PEFT：训练程序和 JSON",
+    "export.format.nemo": "NeMo 的 Megatron-Bridge：recipe 和 JSON",
+    "export.format.torchtitan": "torchtitan：Python 配置和 JSON",
     "export.header.what": "运行方案“{title}”，由 gpuplan 生成。",
     "export.header.where": (
         "方案使用 {provider} {region} 的 {nodes:,} 台 {server}，{purchase}。"
@@ -41,6 +43,16 @@ ZH_EXPORTING = {
     "export.variable.seed-trainer": "运行的随机种子（Trainer 自身的默认值）",
     "export.variable.lora-alpha": "适配器的缩放（PEFT 自身的默认值）",
     "export.variable.nvme": "请设置节点本地硬盘上的目录",
+    "export.variable.torchtitan": "请设置 torchtitan 的目录",
+    "export.variable.texts": "请设置数据集：目录或名称，需有 text 列",
+    "export.variable.tokenizer-folder": "请设置分词器的目录",
+    "export.variable.seed-own": "运行的随机种子",
+    "export.variable.initial-huggingface": (
+        "请设置起始检查点的目录，Hugging Face 格式"
+    ),
+    "export.variable.lora-alpha-bridge": (
+        "适配器的缩放（Megatron-Bridge 自身的默认值）"
+    ),
     "export.variable.node-rank": "请设置本节点的编号，从 0 开始",
     "export.variable.master": "请设置 node 0 的地址",
     "export.variable.port": "node 0 的端口（通常的取值）",
@@ -54,6 +66,10 @@ ZH_EXPORTING = {
     ),
     "note.export.liger": (
         "分块损失来自 Liger：需要安装 liger-kernel，并且它要支持该模型。"
+    ),
+    "note.export.torchtitan-model": (
+        "模型由 Llama 3 的模块按方案的尺寸构建：请对照模型自身的配置检查归一化的 "
+        "epsilon 和旋转位置编码的缩放。"
     ),
     "note.export.router": (
         "目录中只有专家的数量：路由的打分函数和均衡专家的损失在设置之前使用程序的默认"

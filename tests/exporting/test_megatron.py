@@ -263,6 +263,21 @@ def test_all_reasons_are_told_at_once() -> None:
         assert part in text
 
 
+def test_sequences_that_do_not_divide_over_ranks() -> None:
+    """Tests that ring attention halves each rank's part once more."""
+    run = laid_out(shipped_run("quickstart-7b"), cp=4, dp=8, shard_degree=32)
+    with pytest.raises(NotExpressibleError, match="2052 tokens"):
+        command(worked(run, sequence_length=2052))
+
+
+def test_experts_need_sequence_parallelism_beside_tensor_parallelism() -> None:
+    """Tests what Megatron Core refuses when it starts."""
+    run = laid_out(shipped_run("mixtral-8x7b-pretrain"), tp=2, dp=16, shard_degree=16)
+    with pytest.raises(NotExpressibleError, match="sequence parallelism"):
+        command(run)
+    assert command(layout_of(run, sequence_parallel=True)).arguments
+
+
 @pytest.mark.parametrize(
     ("changes", "part"),
     [

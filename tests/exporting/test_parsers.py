@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from solver.exporting import deepspeed, fsdp, megatron, trainer
+from solver.exporting import deepspeed, fsdp, megatron, torchtitan, trainer
 from tests.exporting.runs import shipped_plans, shipped_run
 from tests.exporting.test_huggingface import PLANS, WRITERS, loaded
 from tests.exporting.test_megatron import PLANS as MEGATRON_PLANS
@@ -121,6 +121,44 @@ def test_deepspeed_takes_its_config(name: str) -> None:
     )
     with pytest.raises(AssertionError):
         DeepSpeedConfig(config, mpu=Replicas(layout.dp + 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"), [("full-7b-l40s", 6_738_415_616), ("sft-8b", 8_030_261_248)]
+)
+def test_torchtitan_takes_its_configuration(
+    name: str, parameters: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests planned.py with torchtitan's manager, its ranks, and the model's size."""
+    titan = pytest.importorskip(
+        "torchtitan.config", reason="torchtitan is not installed"
+    )
+    import torch
+    from torchtitan.distributed import ParallelDims
+
+    run = shipped_run(name)
+    command = torchtitan.command(run)
+    for file, text in command.files.items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    for one in command.variables:
+        monkeypatch.setenv(one.name, one.default or "1")
+    monkeypatch.syspath_prepend(tmp_path)
+    sys.modules.pop("planned", None)
+    read = titan.ConfigManager().parse_args(list(command.arguments))
+    ways = read.parallelism
+    ParallelDims(
+        dp_replicate=ways.data_parallel_replicate_degree,
+        dp_shard=ways.data_parallel_shard_degree,
+        cp=ways.context_parallel_degree,
+        tp=ways.tensor_parallel_degree,
+        pp=ways.pipeline_parallel_degree,
+        ep=ways.expert_parallel_degree,
+        world_size=run.gpus,
+    )
+    assert read.training.steps == run.steps
+    with torch.device("meta"):
+        model = read.model_spec.model.build()
+    assert sum(part.numel() for part in model.parameters()) == parameters
 
 
 READ = """

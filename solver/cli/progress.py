@@ -7,6 +7,8 @@ from threading import Lock, Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from solver.messages import has_text, sentence
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -63,12 +65,14 @@ class ProgressLine:
         Parameters
         ----------
         phase
-            What is being done, a few words.
+            What is being done: the end of a message id, or a few words.
         fraction
             How much of everything is done, in [0, 1]; negative where that is unknown.
         """
+        message_id = f"progress.{phase}"
+        told = sentence(message_id) if has_text(message_id) else phase
         with self._lock:
-            self._phase, self._fraction = phase, fraction
+            self._phase, self._fraction = told, fraction
             self._draw()
 
     def _show(self) -> None:

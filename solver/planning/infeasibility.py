@@ -17,6 +17,7 @@ from solver.candidates import CandidateTable
 from solver.catalog.schema import Offer
 from solver.layout_space import OutOfTimeError
 from solver.messages import sentence
+from solver.performance.divisibility import DivisibilityFault
 from solver.performance.parallelism import explain_divisibility
 from solver.performance.reliability import HOPELESS
 from solver.plan import Explanation
@@ -273,10 +274,10 @@ def _layout(setting: Setting, clock: Clock) -> Explanation:
     faults = explain_divisibility(
         setting.shape, setting.job, setting.framework, setting.space.limits(kind)
     )
-    reasons = clauses(f.why for f in faults if not f.repaired)
+    reasons = clauses(_told(f) for f in faults if not f.repaired)
     miss = {
         "faults": [
-            {"axis": f.axis, "wanted": f.wanted, "why": f.why, "nearest": f.nearest}
+            {"axis": f.axis, "wanted": f.wanted, "why": _told(f), "nearest": f.nearest}
             for f in faults
         ]
     }
@@ -284,6 +285,11 @@ def _layout(setting: Setting, clock: Clock) -> Explanation:
     summary = sentence("why.layout", reasons=reasons)
     found = openings(setting, clock)
     return _explanation(setting, clock, "layout", summary, found, miss)
+
+
+def _told(fault: DivisibilityFault) -> str:
+    """What does not divide; beside the kind of fault its figures, in English."""
+    return sentence(f"divides.{fault.code}", why=fault.why)
 
 
 def _no_number(setting: Setting) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from solver.messages import sentence
+from solver.messages import has_text, sentence
 from solver.report.figures import Grid, Page, label, number
+from solver.units import unit_word
 
 if TYPE_CHECKING:
     from solver.accuracy.report import AccuracyReport
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from solver.accuracy.tables import Skipped
 
 __all__ = ["accuracy_page", "outcomes_as_csv", "skipped_lines"]
+
+_OURS = ("all", "quality", "class")
+"""What divides measurements into groups with names of ours."""
 
 _LARGEST_PARTS = 3
 _SHOWN_REASONS = 12
@@ -102,7 +107,16 @@ def _scores(title: str, report: AccuracyReport, metric: str) -> Grid:
 def _score(group: GroupScore) -> tuple[str, ...]:
     figures = (group.mape, group.median_ape, group.bias, group.p90)
     count = f"{group.n:,}"
-    return (group.by, group.value, count, *(f"{value:.1f}" for value in figures))
+    by = label("accuracy.by", group.by)
+    named = _named(group.by, group.value)
+    return (by, named, count, *(f"{value:.1f}" for value in figures))
+
+
+def _named(by: str, value: str) -> str:
+    """Return the name of a group; ids of frameworks, cards and so on as they are."""
+    words = re.sub(r"[^a-z0-9]+", "-", value.casefold())
+    message_id = f"accuracy.group.{words}"
+    return sentence(message_id) if by in _OURS and has_text(message_id) else value
 
 
 def _fits(report: AccuracyReport) -> Grid:
@@ -111,7 +125,7 @@ def _fits(report: AccuracyReport) -> Grid:
     columns = tuple(sentence(f"column.{head}") for head in heads)
     rows = tuple(
         (
-            line.rows,
+            label("accuracy.group", line.rows),
             label("happened", line.measured),
             *(f"{n:,}" for n in (line.fits, line.tight, line.impossible)),
         )
@@ -143,8 +157,8 @@ def _coverage(report: AccuracyReport) -> Grid:
     columns = tuple(sentence(f"column.{head}") for head in heads)
     rows = tuple(
         (
-            line.by,
-            line.value,
+            label("accuracy.by", line.by),
+            _named(line.by, line.value),
             f"{line.n:,}",
             f"{100 * line.below:.0f} %",
             f"{line.above:.2f} x",
@@ -160,8 +174,8 @@ def _reached(report: AccuracyReport) -> Grid:
     columns = tuple(sentence(f"column.{head}") for head in heads)
     rows = tuple(
         (
-            line.kind,
-            line.gpu,
+            _named("class", line.kind),
+            _named("all", line.gpu),
             f"{line.runs:,}",
             *(f"{value:.2f}" for value in (line.low, line.median, line.high)),
         )
@@ -178,8 +192,8 @@ def _worst(outcomes: Iterable[Outcome]) -> Grid:
         (
             outcome.id,
             label("metric", outcome.metric),
-            f"{number(outcome.measured or 0.0)} {outcome.unit}",
-            f"{number(outcome.predicted)} {outcome.unit}",
+            f"{number(outcome.measured or 0.0)} {unit_word(outcome.unit)}",
+            f"{number(outcome.predicted)} {unit_word(outcome.unit)}",
             f"{outcome.error_pct or 0.0:+.0f} %",
             _parts(outcome),
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from solver.errors import InputError
 from solver.interruption import gently, is_asked
+from solver.languages import ENGLISH, speaking
 from solver.plan import Message
 from solver.sweeps.points import Point
 from solver.sweeps.question import Question
@@ -25,7 +26,8 @@ __all__ = ["described", "solve_points"]
 def solve_points(question: Question, points: tuple[Point, ...]) -> list[Record]:
     """The answers at some points; Ctrl-C leaves out those that there are none of yet.
 
-    An error of one point is kept in its record.
+    An error of one point is kept in its record. What is kept is English, so that a file
+    of results is the same whoever goes on with it.
 
     Raises
     ------
@@ -33,7 +35,7 @@ def solve_points(question: Question, points: tuple[Point, ...]) -> list[Record]:
         The worker has another version of gpuplan, or another catalog.
     """
     found = []
-    with gently():
+    with gently(), speaking(ENGLISH):
         for point in points:
             record = _solve_point(question, point)
             if is_asked():

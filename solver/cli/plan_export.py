@@ -92,8 +92,8 @@ def export(
     if out is None:
         write("".join(found.texts.values()))
     else:
-        written = sentence("note.export.written", files=len(found.texts), folder=out)
-        note(written)
+        written = {"files": len(found.texts), "folder": out}
+        note(sentence("note.export.written", what=found.format.summary, **written))
     return 0
 
 

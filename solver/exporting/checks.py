@@ -37,9 +37,13 @@ def refuse_broken(run: Run, refusals: Refusals) -> None:
 
 
 def refuse_other_jobs(run: Run, refusals: Refusals) -> None:
-    """Refuse alignment in a format that trains on sequences of a data set."""
+    """Refuse what is not training on sequences of text: alignment, other data."""
     kind = run.workload.kind
     refusals.add(
         f"trains on sequences of a data set here, and the plan runs {kind.upper()}",
         where=run.workload.alignment is not None,
+    )
+    refusals.add(
+        f"trains on text here, and the plan's samples are {run.data_kind}",
+        where=run.data_kind != "text",
     )

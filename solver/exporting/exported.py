@@ -23,21 +23,22 @@ class Exported:
     Parameters
     ----------
     format
-        Id of the format.
+        The format.
     texts
         Path below the folder to text.
     notes
         What the user should know, what has changed since the plan was made first.
     """
 
-    format: str
+    format: Format
     texts: Mapping[str, str]
     notes: tuple[Message, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """What the command prints as JSON, beside ``ok``."""
         return {
-            "format": self.format,
+            "format": self.format.id,
+            "summary": self.format.summary,
             "files": dict(self.texts),
             "notes": [one.as_dict() for one in self.notes],
         }
@@ -77,7 +78,7 @@ def export_plan(plan: PlanFile, wanted: Format, phase: str | None = None) -> Exp
         for file, text in files.texts.items()
     }
     notes = {note.text: note for _, files in found for note in files.notes}
-    return Exported(wanted.id, texts, (*plan.notices, *notes.values()))
+    return Exported(wanted, texts, (*plan.notices, *notes.values()))
 
 
 def _jobs(plan: PlanFile, phase: str | None) -> list[tuple[int, PlannedJob]]:

@@ -25,6 +25,7 @@ from solver.exporting.program import Command
 from solver.exporting.refusals import NotExpressibleError
 from solver.exporting.run import Run
 from solver.exporting.shell import script
+from solver.messages import sentence
 from solver.plan import Message
 
 __all__ = ["FORMATS", "Files", "Format", "exported", "format_of"]
@@ -43,14 +44,16 @@ class Format:
     frameworks
         Ids of the frameworks that its files run; a plan of another one is written with
         a warning. Empty: those of any plan, as launchers do.
-    summary
-        What it is, in a few words.
     """
 
     id: str
     files: Callable[[Run], Files]
     frameworks: tuple[str, ...]
-    summary: Message
+
+    @property
+    def summary(self) -> str:
+        """What it is, in a few words."""
+        return sentence(f"export.format.{self.id}")
 
 
 def _framework_formats() -> tuple[Format, ...]:
@@ -68,7 +71,6 @@ def _framework_formats() -> tuple[Format, ...]:
             name,
             partial(_started_by_hand, write),
             (framework,),
-            Message.of(f"export.format.{name}"),
         )
         for name, (write, framework) in writers.items()
     )
@@ -89,10 +91,7 @@ def _launchers() -> tuple[Format, ...]:
         "kubernetes": kubernetes.files,
         "skypilot": skypilot.files,
     }
-    return tuple(
-        Format(name, files, (), Message.of(f"export.format.{name}"))
-        for name, files in writers.items()
-    )
+    return tuple(Format(name, files, ()) for name, files in writers.items())
 
 
 FORMATS: Mapping[str, Format] = {

@@ -56,6 +56,8 @@ class Run:
         The plan itself: offer, region, purchase, times and costs.
     workload
         What is trained, with which limits.
+    data_kind
+        What samples are: text, image, audio or video.
     architecture
         The model's sizes.
     framework
@@ -87,6 +89,7 @@ class Run:
     phase: str
     plan: Plan
     workload: Workload
+    data_kind: str
     architecture: Architecture
     framework: FrameworkEntry
     gpu: Gpu
@@ -188,6 +191,7 @@ def run_of(job: PlannedJob, catalog: Catalog) -> Run:
         phase=job.phase,
         plan=plan,
         workload=scenario.workload,
+        data_kind=scenario.data.loading.kind,
         architecture=scenario.architecture,
         framework=known.frameworks[plan.framework],
         gpu=known.gpu(plan.gpu),

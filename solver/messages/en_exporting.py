@@ -89,7 +89,7 @@ EXPORTING = {
         "{nodes:,} spare {nodes:node is|nodes are} rented beside those that train, to "
         "take part when one fails."
     ),
-    "note.export.written": "Wrote {files:,} {files:file|files} to {folder}.",
+    "note.export.written": "Wrote {files:,} {files:file|files} to {folder}. {what}.",
     "warning.export.framework": (
         "The plan is predicted for {framework}, and this is written for {format}: step "
         "time and memory will differ from it."

@@ -37,7 +37,7 @@ PLANS = [
     name
     for name, plan in shipped_plans().items()
     if plan.framework in WRITERS and not name.startswith(("dpo", "ppo"))
-    if "rlhf" not in name
+    if "rlhf" not in name and not name.startswith("image")
 ]
 
 
@@ -291,12 +291,13 @@ REFUSED = [
     ("hf-trainer", "full-7b-l40s", {"recompute": "selective"}, "selectively"),
     ("hf-trainer", "quickstart-7b", {}, "ZeRO-1"),
     ("hf-trainer", "dpo-8b", {}, "DPO"),
+    ("hf-trainer", "image-text-starved", {}, "image"),
     ("pytorch-fsdp", "full-7b-l40s", {"shard_degree": 3}, "groups of 3"),
     ("pytorch-fsdp", "full-7b-l40s", {"offload": "optimizer to host"}, "optimizer"),
     (
         "pytorch-fsdp",
-        "image-text-starved",
-        {"offload": "activations to host"},
+        "full-7b-l40s",
+        {"offload": "activations to host", "zero_stage": 0},
         "ZeRO-0",
     ),
     ("pytorch-fsdp", "mixtral-8x7b-pretrain", {}, "EP 8"),

@@ -10,13 +10,16 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from solver.exporting import deepspeed, fsdp, megatron, torchtitan, trainer
-from tests.exporting.runs import shipped_plans, shipped_run
+from solver.exporting.program import Command
+from solver.exporting.run import Run
+from tests.exporting.runs import laid_out, shipped_plans, shipped_run, worked
 from tests.exporting.test_huggingface import PLANS, WRITERS, loaded
 from tests.exporting.test_megatron import PLANS as MEGATRON_PLANS
 
@@ -84,6 +87,74 @@ def test_transformers_takes_the_arguments(name: str, tmp_path: Path) -> None:
         peft = pytest.importorskip("peft", reason="PEFT is not installed")
         lora = peft.LoraConfig(lora_alpha=8, **asked["lora"])
         assert lora.r == run.workload.lora_rank
+
+
+TINY = """
+import sys
+from datasets import Dataset
+from transformers import LlamaConfig, LlamaForCausalLM
+sizes = {"num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4}
+config = LlamaConfig(intermediate_size=128, vocab_size=100, **sizes)
+LlamaForCausalLM(config).save_pretrained(sys.argv[1] + "/model")
+rows = [[i % 100 for i in range(k, k + 16)] for k in range(64)]
+Dataset.from_dict({"input_ids": rows}).save_to_disk(sys.argv[1] + "/data")
+"""
+
+
+def tiny_run(**layout: Any) -> Run:
+    """A run of a model of two layers for four steps on two ranks."""
+    usual = {
+        **{"dp": 2, "shard_degree": 2, "micro_batch": 2, "accumulation": 2},
+        **{"precision": "fp32", "recompute": "full"},
+    }
+    sizes = {"layers": 2, "hidden": 64, "heads": 4}
+    run = laid_out(shipped_run("full-7b-l40s"), sizes, **usual | layout)
+    run = worked(run, sequence_length=16)
+    return replace(run, plan=replace(run.plan, steps=4), checkpoint_steps=2)
+
+
+def trained(command: Command, folder: Path, **arguments: Any) -> list[str]:
+    """Train the model of two layers on two CPU ranks; what lies beside the result."""
+    subprocess.run([sys.executable, "-c", TINY, str(folder)], check=True)
+    for name, text in command.files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    asked = json.loads(command.files["run.json"])
+    asked.get("training_arguments", {}).update(arguments)
+    (folder / "run.json").write_text(json.dumps(asked), encoding="utf-8")
+    said = {"MODEL": "model", "DATA_PATH": "data", "CHECKPOINT_DIR": "checkpoints"}
+    values = {name: str(folder / place) for name, place in said.items()}
+    torchrun = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2")
+    for _ in range(2):  # the second time there is nothing left to do
+        done = subprocess.run(
+            [*torchrun, "--standalone", "--max-restarts", "0", command.program],
+            cwd=folder,
+            env={**os.environ, **values, "LR": "1e-3", "SEED": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+    return sorted(path.name for path in (folder / "checkpoints").iterdir())
+
+
+def test_trainer_trains(tmp_path: Path) -> None:
+    """Tests the program for Trainer from data to checkpoints, and once more."""
+    for package in ("torch", "transformers", "datasets"):
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    command = trainer.command(tiny_run(zero_stage=0, shard_degree=1))
+    found = trained(command, tmp_path, use_cpu=True)
+    assert found == ["checkpoint-2", "checkpoint-4", "final"]
+
+
+def test_deepspeed_trains(tmp_path: Path) -> None:
+    """Tests the program for DeepSpeed with ZeRO-3 and SGD, which compiles nothing."""
+    for package in ("deepspeed", "transformers", "datasets"):
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    command = deepspeed.command(tiny_run(zero_stage=3, optimizer="sgd"))
+    found = trained(command, tmp_path)
+    assert {"global_step2", "global_step4", "latest"} <= set(found)
+    assert "global_step6" not in found
 
 
 class Replicas:

@@ -7,7 +7,7 @@ from typing import Any
 
 from solver.messages import sentence
 
-__all__ = ["clauses", "listed", "sentences", "told_again"]
+__all__ = ["clauses", "listed", "pair", "sentences", "told_again"]
 
 
 def listed(words: Iterable[str]) -> str:
@@ -18,6 +18,11 @@ def listed(words: Iterable[str]) -> str:
 def clauses(parts: Iterable[str]) -> str:
     """Return parts of a sentence in a row: ``this is so; that is so``."""
     return sentence("list.clauses").join(parts)
+
+
+def pair(first: str, second: str) -> str:
+    """Return two facts of one thing in a row: ``aws us-east-1, spot``."""
+    return sentence("list.pair", first=first, second=second)
 
 
 def sentences(texts: Iterable[str]) -> str:

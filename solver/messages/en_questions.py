@@ -98,6 +98,7 @@ QUESTIONS = {
     "column.place": "place",
     "value.knee": "knee",
     "plot.pareto": "{scenario}: cost and time",
+    "plot.with-unit": "{title}, {unit}",
     "plot.days": "days until done",
     "plot.dollars": "USD",
     "plot.memory_headroom": "memory free on the fullest GPU, %",

@@ -370,6 +370,7 @@ _WHY = {
 }
 
 _LISTS = {
+    "list.pair": "{first}，{second}",
     "list.words": "、",
     "list.clauses": "；",
     "list.sentences": "",

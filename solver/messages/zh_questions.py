@@ -86,6 +86,7 @@ ZH_QUESTIONS = {
     "column.place": "地点",
     "value.knee": "拐点",
     "plot.pareto": "{scenario}：成本与时间",
+    "plot.with-unit": "{title}（{unit}）",
     "plot.days": "完成所需天数",
     "plot.dollars": "美元",
     "plot.memory_headroom": "占用最多的卡的空闲显存，%",

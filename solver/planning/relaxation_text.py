@@ -23,6 +23,7 @@ from solver.ranges import Range
 from solver.scenario.scenario import Constraints, Scenario
 from solver.setting import Setting
 from solver.units import DAY, GB, GIB, HOUR, format_count, format_duration_s, format_usd
+from solver.wording import listed
 
 OF_SCENARIO = {**ENERGY, **PLACES}
 """Rules that are described from all of the scenario, not its constraints alone."""
@@ -74,7 +75,7 @@ def range_text(wanted: Range) -> str | None:
 
 def _joined(*parts: str | None) -> str | None:
     known = [part for part in parts if part]
-    return ", ".join(known) if known else None
+    return listed(known) if known else None
 
 
 def _listed(values: tuple[str, ...] | None) -> str | None:

@@ -87,7 +87,9 @@ def _draw(axes: Any, rows: list[Outcome], colours: Mapping[str, str]) -> None:
         yscale="log",
         xlim=line,
         ylim=line,
-        xlabel=f"{sentence('column.measured')}, {unit}",
-        ylabel=f"{sentence('column.predicted')}, {unit}",
+        xlabel=sentence("plot.with-unit", title=sentence("column.measured"), unit=unit),
+        ylabel=sentence(
+            "plot.with-unit", title=sentence("column.predicted"), unit=unit
+        ),
     )
     axes.legend(fontsize="small")

@@ -27,6 +27,7 @@ from solver.report.plan_cells import (
 )
 from solver.report.purchase_rows import purchase_text
 from solver.units import format_fraction, format_usd
+from solver.wording import pair
 
 __all__ = ["choices_as_csv", "choices_page"]
 
@@ -73,7 +74,7 @@ def _plan(plan: Plan) -> str:
     """Return servers, place, purchase and layout of a plan, a line each."""
     place = f"{plan.provider} {region_text(plan.region)}"
     lines = [rented_text(plan)]
-    lines += [f"{place}, {purchase_text(plan.purchase)}", layout_text(plan.layout)]
+    lines += [pair(place, purchase_text(plan.purchase)), layout_text(plan.layout)]
     return "\n".join(lines)
 
 

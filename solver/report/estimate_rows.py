@@ -59,7 +59,7 @@ def _headline(estimate: Estimate) -> str:
         step=format_duration_s(estimate.step_time_s),
         training=duration_text(estimate.training_days),
     )
-    return f"{what}: {verdict}"
+    return sentence("headline.why", decision=what, why=verdict)
 
 
 def _hardware(estimate: Estimate) -> Section:

@@ -26,6 +26,7 @@ from solver.report.plan_cells import (
 )
 from solver.report.purchase_rows import purchase_text
 from solver.units import format_usd
+from solver.wording import pair
 
 __all__ = ["frontier_as_csv", "pareto_page", "thinned"]
 
@@ -73,7 +74,8 @@ def _none(frontier: Frontier) -> Page:
     why = frontier.explanation
     if why is None:
         return Page(sentence("headline.unknown"), False, ())
-    headline = f"{sentence('headline.infeasible')}: {why.summary}"
+    decision = sentence("headline.infeasible")
+    headline = sentence("headline.why", decision=decision, why=why.summary)
     return Page(headline, False, tuple(explanation_parts(why)))
 
 
@@ -176,7 +178,7 @@ def _bare(plan: Plan) -> list[str]:
     """Return servers, place and layout, and what is not as usual: purchase, start."""
     place = f"{plan.provider} {region_text(plan.region)}"
     if plan.purchase != "on_demand":
-        place = f"{place}, {purchase_text(plan.purchase)}"
+        place = pair(place, purchase_text(plan.purchase))
     if plan.start is not None:
         place = sentence("value.alternative.start", plan=place, start=plan.start)
     return [rented_text(plan), place, layout_text(plan.layout)]

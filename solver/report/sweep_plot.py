@@ -163,7 +163,8 @@ def _lines(
         canvas.set_xlabel(across.title)
     else:
         unit = _unit(across)
-        canvas.set_xlabel(f"{across.title}, {unit}" if unit else across.title)
+        told = sentence("plot.with-unit", title=across.title, unit=unit)
+        canvas.set_xlabel(told if unit else across.title)
     canvas.set_ylabel(_figure_text(results))
     canvas.yaxis.set_major_formatter(_tick)
     canvas.grid(visible=True, color="0.92")

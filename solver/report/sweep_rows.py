@@ -36,6 +36,7 @@ from solver.sweeps.summary import (
     summary_dict,
 )
 from solver.units import format_duration_s, format_usd
+from solver.wording import pair
 
 __all__ = [
     "dry_run_dict",
@@ -235,7 +236,7 @@ def _servers(plan: dict[str, Any]) -> str:
     servers = servers_text(
         plan["nodes"], plan["gpus_per_node"], plan["gpu"], plan["spare_nodes"]
     )
-    return f"{servers}, {plan['provider']} {region_text(plan['region'])}"
+    return pair(servers, f"{plan['provider']} {region_text(plan['region'])}")
 
 
 def _effects(found: list[Effect]) -> Grid:

@@ -86,6 +86,11 @@ def main():
     from transformers.trainer_utils import get_last_checkpoint
 
     folder = said("CHECKPOINT_DIR")
+    newest = get_last_checkpoint(folder) if Path(folder).is_dir() else None
+    steps = RUN["training_arguments"]["max_steps"]
+    if newest and int(newest.rpartition("-")[2]) >= steps:
+        print(f"all {{steps}} steps are done: {{newest}}")
+        return
     arguments = TrainingArguments(
         output_dir=folder,
         learning_rate=float(said("LR")),
@@ -98,7 +103,6 @@ def main():
         train_dataset=sequences(),
         data_collator=batched,
     )
-    newest = get_last_checkpoint(folder) if Path(folder).is_dir() else None
     trainer.train(resume_from_checkpoint=newest)
     trainer.save_model(str(Path(folder) / "final"))
 

@@ -104,8 +104,12 @@ Dataset.from_dict({"input_ids": rows}).save_to_disk(sys.argv[1] + "/data")
 def tiny_run(**layout: Any) -> Run:
     """A run of a model of two layers for four steps on two ranks."""
     usual = {
-        **{"dp": 2, "shard_degree": 2, "micro_batch": 2, "accumulation": 2},
-        **{"precision": "fp32", "recompute": "full"},
+        "dp": 2,
+        "shard_degree": 2,
+        "micro_batch": 2,
+        "accumulation": 2,
+        "precision": "fp32",
+        "recompute": "full",
     }
     sizes = {"layers": 2, "hidden": 64, "heads": 4}
     run = laid_out(shipped_run("full-7b-l40s"), sizes, **usual | layout)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from solver.cli.plan_check import check
 from solver.cli.plan_export import export
 from solver.cli.plan_route import route
 from solver.cli.usage import PlainUsage
@@ -16,6 +17,7 @@ app = typer.Typer(
     help="Act on a plan: 'gpuplan solve SCENARIO --json > plan.json' writes one.",
 )
 app.command("export", cls=PlainUsage)(export)
+app.command("check", cls=PlainUsage)(check)
 app.command("route", cls=PlainUsage)(route)
 
 

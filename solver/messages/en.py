@@ -5,6 +5,7 @@ from solver.messages.en_adapters import ADAPTERS
 from solver.messages.en_alignment import ALIGNMENT
 from solver.messages.en_cards import CARDS
 from solver.messages.en_catalog import CATALOG
+from solver.messages.en_check import CHECK
 from solver.messages.en_data import DATA
 from solver.messages.en_explain import EXPLAIN
 from solver.messages.en_exporting import EXPORTING
@@ -450,6 +451,7 @@ MESSAGES: dict[str, str] = (
     | ACCURACY
     | ADAPTERS
     | ALIGNMENT
+    | CHECK
     | DATA
     | EXPLAIN
     | EXPORTING

@@ -5,6 +5,7 @@ from solver.messages.zh_adapters import ZH_ADAPTERS
 from solver.messages.zh_alignment import ZH_ALIGNMENT
 from solver.messages.zh_cards import ZH_CARDS
 from solver.messages.zh_catalog import ZH_CATALOG
+from solver.messages.zh_check import ZH_CHECK
 from solver.messages.zh_data import ZH_DATA
 from solver.messages.zh_explain import ZH_EXPLAIN
 from solver.messages.zh_exporting import ZH_EXPORTING
@@ -392,6 +393,7 @@ MESSAGES: dict[str, str] = (
     | ZH_ACCURACY
     | ZH_ADAPTERS
     | ZH_ALIGNMENT
+    | ZH_CHECK
     | ZH_DATA
     | ZH_EXPLAIN
     | ZH_EXPORTING

@@ -39,7 +39,7 @@ test: .venv/.installed-dev
 .venv-exports/.installed: pyproject.toml
 	@$(PYTHON) -m venv .venv-exports
 	@echo "installing what reads exported files into .venv-exports"
-	@.venv-exports/bin/python -m pip --disable-pip-version-check --quiet install setuptools wheel torch
+	@.venv-exports/bin/python -m pip --disable-pip-version-check --quiet install hatchling psutil setuptools wheel torch
 	@.venv-exports/bin/python -m pip --disable-pip-version-check --quiet install --no-build-isolation --editable '.[dev,exports]'
 	@touch $@
 

@@ -50,6 +50,8 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     asked_for = Request({}, "2026-12-01", CatalogAsked("", []))
     monkeypatch.setattr("solver.cli.solve.read_inputs", read_inputs)
     monkeypatch.setattr("solver.planning.answering.request_of", lambda *_: asked_for)
+    # answers built by hand follow from no catalog, so that they have no route
+    monkeypatch.setattr("solver.planning.answering.acting_on_result", lambda *_: None)
     planner = ModuleType("solver.planning.single_job")
     monkeypatch.setattr(planner, "plan_job", plan_job, raising=False)
     monkeypatch.setitem(sys.modules, "solver.planning.single_job", planner)

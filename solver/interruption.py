@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Event, current_thread, main_thread
 from types import FrameType
 
-__all__ = ["gently", "is_asked", "kept_handler", "remember"]
+__all__ = ["ended_as_stopped", "gently", "is_asked", "kept_handler", "remember"]
 
 _ASKED = Event()
 
@@ -58,6 +58,23 @@ def _ask(_signal: int, _frame: FrameType | None) -> None:
     """Remember it, and let the next one end the process."""
     _ASKED.set()
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def ended_as_stopped() -> Iterator[None]:
+    """Let the signal that ends a process act as Ctrl-C: ``kill``, and batch systems.
+
+    Beside the main thread, and where it is ignored or has a handler, it does nothing.
+    """
+    in_main = current_thread() is main_thread()
+    if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def remember() -> None:

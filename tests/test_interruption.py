@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from solver.interruption import gently, is_asked
+from solver.interruption import ended_as_stopped, gently, is_asked
 from solver.plan import Message
 from solver.planning import infeasibility
 from solver.planning.choosing import alternatives
@@ -46,6 +46,14 @@ def test_the_first_is_remembered_and_the_second_ends() -> None:
             interrupt()
     assert not is_asked()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_signal_that_ends_is_as_ctrl_c() -> None:
+    """Tests ``kill`` within the context, and that nothing is left behind after it."""
+    with gently(), ended_as_stopped():
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert is_asked()
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 def test_handlers_of_others_stay() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from solver.sweeps.results import Results
     from solver.sweeps.running import Outcome
     from solver.sweeps.store import Store
+    from solver.sweeps.workers import Workers
 
 __all__ = ["app"]
 
@@ -73,7 +75,7 @@ DryRun = Annotated[
         "--dry-run", help="Say how many points there are and how long they take."
     ),
 ]
-Workers = Annotated[
+WorkerCount = Annotated[
     int | None,
     typer.Option(
         "--workers",
@@ -171,7 +173,7 @@ def run(
     sweep: SweepName,
     out: Out = None,
     dry_run: DryRun = False,
-    workers: Workers = None,
+    workers: WorkerCount = None,
     scheduler: Scheduler = None,
     catalog: CatalogFolders = None,
     mixed: Mixed = False,
@@ -189,22 +191,28 @@ def run(
     if workers is not None and scheduler is not None:
         message = "--workers and --scheduler exclude each other"
         raise InputError([Issue("bad-usage", message)])
-    if out is None and not dry_run:
+    if not dry_run and out in (None, "", "-"):
         message = "--out RESULTS is needed, the file that answers go to"
         raise InputError([Issue("bad-usage", message)])
     prepared = prepare(sweep, catalog or (), _day_of(out, mixed=mixed))
     if out is None or dry_run:
         return _tell_size(prepared, out, workers, as_json=as_json)
+    from solver.report.sweep_rows import run_page
+    from solver.sweeps.workers import workers_of
+
+    where = workers_of(workers, scheduler)  # a cluster that is not there leaves no file
     store = _open_for(prepared, out, mixed=mixed)
     try:
         if retry:
             store.forget_errors()
-        outcome = _answer_all(prepared, store, workers, scheduler, quiet=quiet)
+        outcome = _answer_all(prepared, store, where, quiet=quiet)
     finally:
+        where.stop()
         store.close()
-    from solver.report.sweep_rows import run_page
-
-    _print(run_page(prepared, outcome, out), outcome.as_dict(), as_json=as_json)
+    page = run_page(prepared, outcome, store.shown_place)
+    if quiet:
+        page = replace(page, parts=())
+    _print(page, outcome.as_dict(), as_json=as_json)
     return 0 if outcome.complete else STATUS_STOPPED
 
 
@@ -228,6 +236,7 @@ def show(
     """
     check_csv(csv, as_json=as_json)
     drawn = _checked_kind(kind)
+    _check_options(plot, (kind, across, up), plans=plans, as_json=as_json)
     _check_files(plot, html, parquet)
     from solver.report.sweep_rows import (
         results_as_csv,
@@ -242,13 +251,6 @@ def show(
         found = results_of(store.meta(), store.records())
     finally:
         store.close()
-    deliver(
-        csv,
-        as_json=as_json,
-        table=lambda: results_as_csv(found),
-        data=lambda: results_as_dict(found, plans=plans),
-        page=lambda _: results_page(found, limit),
-    )
     if plot is not None:
         _draw(found, plot, drawn, (across, up))
         tell_letters()
@@ -261,6 +263,13 @@ def show(
         from solver.report.sweep_parquet import write_parquet
 
         write_parquet(found, parquet)
+    deliver(  # last: whoever reads it may go away early
+        csv,
+        as_json=as_json,
+        table=lambda: results_as_csv(found),
+        data=lambda: results_as_dict(found, plans=plans),
+        page=lambda _: results_page(found, limit),
+    )
     return 0
 
 
@@ -282,6 +291,29 @@ def _checked_kind(kind: str | None) -> Kind | None:
     return found
 
 
+def _check_options(
+    plot: Path | None, drawn: tuple[str | None, ...], *, plans: bool, as_json: bool
+) -> None:
+    """Refuse options that would do nothing, as others are missing.
+
+    Raises
+    ------
+    InputError
+        Those options.
+    """
+    given = zip(("--kind", "--x", "--y"), drawn, strict=True)
+    idle = [name for name, value in given if value is not None and plot is None]
+    faults = [
+        Issue("bad-usage", "it says how to draw; give --plot FILE as well", name)
+        for name in idle
+    ]
+    if plans and not as_json:
+        message = "it adds to --json, which is not given"
+        faults.append(Issue("bad-usage", message, "--plans"))
+    if faults:
+        raise InputError(faults)
+
+
 def _check_files(plot: Path | None, html: Path | None, parquet: Path | None) -> None:
     """Refuse files that could not be written, before any work is done."""
     if plot is not None or html is not None:
@@ -293,9 +325,15 @@ def _check_files(plot: Path | None, html: Path | None, parquet: Path | None) -> 
 
         check_parquet()
     named = {"--plot": plot, "--html": html, "--parquet": parquet}
+    seen: dict[Path, str] = {}
     for option, file in named.items():
-        if file is not None:
-            check_writable(file, option)
+        if file is None:
+            continue
+        check_writable(file, option)
+        other = seen.setdefault(file.absolute(), option)
+        if other != option:
+            message = f"{other} and {option} name the same file"
+            raise InputError([Issue("bad-usage", message, f"{option} {file}")])
 
 
 def _draw(
@@ -349,18 +387,16 @@ def _open_for(prepared: Prepared, out: str, *, mixed: bool) -> Store:
 def _answer_all(
     prepared: Prepared,
     store: Store,
-    workers: int | None,
-    scheduler: str | None,
+    workers: Workers,
     *,
     quiet: bool,
 ) -> Outcome:
     """Answer what is left, with a progress line."""
     from solver.cli.progress import ProgressLine
-    from solver.interruption import gently
+    from solver.interruption import ended_as_stopped, gently
     from solver.sweeps.running import run_points
-    from solver.sweeps.workers import workers_of
 
-    with gently(), ProgressLine(wanted=not quiet) as line:
+    with gently(), ended_as_stopped(), ProgressLine(wanted=not quiet) as line:
         line.update(sentence("progress.sweep.start"), -1)
 
         def watch(outcome: Outcome) -> None:
@@ -370,7 +406,7 @@ def _answer_all(
             prepared.question,
             prepared.points.points,
             store,
-            workers_of(workers, scheduler),
+            workers,
             watch,
         )
 

@@ -47,6 +47,9 @@ def chosen_axes(
         There is no such axis, or there are too few.
     """
     found = [_axis(results, name) for name in names if name is not None]
+    if len(set(found)) < len(found):
+        message = f"expected two axes, not twice {found[0].name}"
+        raise InputError([Issue("bad-usage", message, "--x, --y")])
     rest = [d for d in results.dimensions if d not in found]
     axes = (*found, *rest)
     needed = {"heatmap": 2, "lines": 1, "tornado": 1}[kind]

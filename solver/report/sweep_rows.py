@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 from typing import Any
 
 from solver.messages import sentence
@@ -131,7 +132,8 @@ def run_page(prepared: Prepared, outcome: Outcome, place: str) -> Page:
     ]
     if outcome.new:
         rows.append(Row(sentence("label.sweep.rate"), f"{outcome.rate:.3g}"))
-    rows.append(Row(sentence("label.sweep.results"), f"gpuplan sweep show {place}"))
+    look = f"gpuplan sweep show {quote(place)}"
+    rows.append(Row(sentence("label.sweep.results"), look))
     section = Section("section.sweep.run", tuple(rows))
     return Page(headline, outcome.complete, (section,))
 

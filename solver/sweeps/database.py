@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import create_engine, event, make_url, text
+from sqlalchemy import URL, create_engine, event, make_url, text
 from sqlalchemy.exc import (
     ArgumentError,
-    DatabaseError,
     DBAPIError,
     NoSuchModuleError,
     SQLAlchemyError,
 )
 
-from solver.errors import InputError, Issue
+from solver.errors import InputError, Issue, nearest
 from solver.files import is_folder
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-__all__ = ["told", "opened", "shown_place"]
+__all__ = ["check_there", "opened", "shown_place", "told"]
 
 APPLICATION_ID = 0x67707377
 """In the head of a SQLite file, says that it is of gpuplan's sweeps ("gpsw")."""
+
+POSTGRESQL = ("postgresql", "postgres", "postgresql+psycopg")
+"""What a URL of a server may begin with."""
+
+_EXPECTED = "expected a file, or a URL such as postgresql://user@host/database"
 
 _BUSY_S = 30.0
 """How long a process waits for another one to end its transaction."""
@@ -74,7 +80,8 @@ def _file(path: Path, *, create: bool) -> Engine:
     if not is_folder(path.parent):
         message = f"there is no folder '{path.parent}' to write to"
         raise _refusal("results-unwritable", message, path)
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": _BUSY_S})
+    url = URL.create("sqlite", database=str(path))  # a name may hold ? or %
+    engine = create_engine(url, connect_args={"timeout": _BUSY_S})
     _with_transactions(engine)
     with engine.connect() as connection:
         known = connection.execute(text("PRAGMA application_id")).scalar()
@@ -119,20 +126,43 @@ def _begin(connection: Any) -> str:
 def _server(place: str) -> Engine:
     try:
         url = make_url(place)
-        if url.drivername in ("postgresql", "postgres"):
-            url = url.set(drivername="postgresql+psycopg")
+        if url.drivername == "sqlite":
+            message = "expected the path of the file instead of a URL"
+            raise _refusal("results-unreadable", message, shown_place(place))
+        if url.drivername not in POSTGRESQL:
+            hint = nearest(url.drivername, POSTGRESQL)
+            raise _refusal("results-unreadable", _EXPECTED, shown_place(place), hint)
+        url = url.set(drivername="postgresql+psycopg")
         engine = create_engine(url, pool_pre_ping=True)
     except (ArgumentError, NoSuchModuleError, ValueError):
-        message = "expected a file, or a URL such as postgresql://user@host/database"
-        raise _refusal("results-unreadable", message, shown_place(place)) from None
+        where = shown_place(place)
+        raise _refusal("results-unreadable", _EXPECTED, where) from None
     except ModuleNotFoundError as error:
         message = f"the database needs {error.name}: pip install 'gpuplan[postgresql]'"
         raise _refusal("bad-usage", message, shown_place(place)) from None
-    if engine.dialect.name == "sqlite":
-        message = "expected the path of the file instead of a URL"
-        raise _refusal("results-unreadable", message, shown_place(place))
     with engine.connect():
         return engine
+
+
+def check_there(place: str, known: os.stat_result) -> None:
+    """Refuse to go on with a SQLite file that was deleted, replaced or cut short.
+
+    What is written to a deleted file is lost, and the system tells nobody.
+
+    Raises
+    ------
+    InputError
+        It is not the file that was opened, whose facts are ``known``.
+    """
+    try:
+        now = Path(place).stat()
+    except OSError:
+        message = "the file is gone: it was deleted or moved while it was in use"
+        raise _refusal("results-unwritable", message, place) from None
+    same = (now.st_dev, now.st_ino) == (known.st_dev, known.st_ino)
+    if not same or now.st_size < known.st_size:
+        message = "another program has replaced or cut the file while it was in use"
+        raise _refusal("results-unwritable", message, place)
 
 
 @contextmanager
@@ -147,25 +177,29 @@ def told(place: str) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
+        raise _of_driver(error.orig or error, place) from None
+    except sqlite3.Error as error:  # of what is asked of the driver itself
         raise _of_driver(error, place) from None
     except SQLAlchemyError as error:
         message = f"the database failed: {error}"
         raise _refusal("results-unreadable", message, shown_place(place)) from None
 
 
-def _of_driver(error: DBAPIError, place: str) -> InputError:
+def _of_driver(error: BaseException, place: str) -> InputError:
     """What a driver's error means for the user."""
-    reason = str(error.orig).strip().splitlines()[0] if error.orig else str(error)
+    reason = (str(error).strip() or type(error).__name__).splitlines()[0]
     full = ("full", "readonly", "read-only", "disk I/O", "unable to open", "No space")
     if any(word in reason for word in full):
         message = f"the results cannot be written: {reason}; what is stored stays"
         return _refusal("results-unwritable", message, shown_place(place))
-    if isinstance(error, DatabaseError) and "locked" in reason:
+    if "locked" in reason:
         message = f"another process holds the results for too long: {reason}"
         return _refusal("results-unwritable", message, shown_place(place))
     message = f"the results cannot be read: {reason}"
     return _refusal("results-unreadable", message, shown_place(place))
 
 
-def _refusal(code: str, message: str, place: str | Path) -> InputError:
-    return InputError([Issue(code, message, str(place))])
+def _refusal(
+    code: str, message: str, place: str | Path, hint: str | None = None
+) -> InputError:
+    return InputError([Issue(code, message, str(place), hint=hint)])

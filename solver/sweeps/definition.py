@@ -123,11 +123,14 @@ class Condition:
         Any of these; empty: the bounds count.
     bounds
         ``below``, ``above``, ``at_least`` or ``at_most`` to a quantity.
+    place
+        Where it stands in the sweep file.
     """
 
     key: str
     values: tuple[Any, ...] = ()
     bounds: Mapping[str, Any] = field(default_factory=dict)
+    place: DataPath = ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from solver.errors import IssueLog, nearest, shown
 from solver.scenario.overrides import parse_path
-from solver.sweeps.definition import PRICE_FACTOR
+from solver.sweeps.written import as_factor
 from solver.units import QuantityError
 from solver.yaml_source import DataPath, Source, dotted
 
@@ -100,17 +100,10 @@ class Reader:
             return value
         return None
 
-    def number(self, value: Any, path: DataPath) -> float | None:
-        """A factor above zero; None after logging that it is none."""
-        from solver.units import parse_fraction
-
+    def factor(self, value: Any, path: DataPath) -> float | None:
+        """A factor on prices; None after logging that it is none."""
         try:
-            factor = parse_fraction(value, upper=1000.0)
+            return as_factor(value)
         except QuantityError as error:
             self.refused(error, path)
             return None
-        if factor <= 0:
-            message = f"expected a {PRICE_FACTOR} above zero, not {shown(value)}"
-            self.fault("out-of-range", message, path)
-            return None
-        return factor

@@ -65,6 +65,8 @@ def _overlay(
     item: Any, path: DataPath, reader: Reader, catalog: Catalog, folder: Path
 ) -> Overlay | None:
     data = reader.mapping(item, path, KEYS)
+    if not isinstance(item, dict):
+        return None
     name = data.get("name")
     if not isinstance(name, str) or not name.strip():
         reader.fault("missing-key", "'name' is needed, a text", (*path, "name"))
@@ -91,7 +93,7 @@ def _prices(
     if value is None:
         return ()
     if not isinstance(value, dict | list):
-        factor = reader.number(value, path)
+        factor = reader.factor(value, path)
         return () if factor is None else (PriceChange(factor),)
     alone = isinstance(value, dict)
     listed = [(path, value)] if alone else reader.items(value, path, "price factors")
@@ -110,7 +112,7 @@ def _change(
         if isinstance(item, dict):
             reader.fault("missing-key", "'factor' is needed", (*path, "factor"))
         return None
-    factor = reader.number(data.pop("factor"), (*path, "factor"))
+    factor = reader.factor(data.pop("factor"), (*path, "factor"))
     sets = _sets(data, path, CHANGE_KEYS[1:], reader, catalog)
     return None if factor is None else PriceChange(factor, **sets)
 

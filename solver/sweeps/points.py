@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from solver.errors import InputError, Issue
+from solver.errors import InputError, Issue, nearest, shown
 from solver.sweeps.definition import (
     OVERLAY,
     PRICE_FACTOR,
@@ -18,9 +18,9 @@ from solver.sweeps.definition import (
     Overlay,
     Sweep,
 )
-from solver.sweeps.written import as_number
+from solver.sweeps.written import as_factor, as_number
 from solver.units import QuantityError
-from solver.yaml_source import DataPath
+from solver.yaml_source import DataPath, dotted
 
 __all__ = ["MAX_POINTS", "Point", "Points", "digest", "points_of"]
 
@@ -58,7 +58,7 @@ class Point:
     @property
     def price_factor(self) -> float:
         """Factor on all rents, beside those of the overlay."""
-        return float(self.values.get(PRICE_FACTOR, 1.0))
+        return as_factor(self.values.get(PRICE_FACTOR, 1.0))
 
     @property
     def overrides(self) -> tuple[tuple[str, Any], ...]:
@@ -98,6 +98,7 @@ def points_of(sweep: Sweep) -> Points:
     if count > MAX_POINTS:
         message = f"the sweep has {count:,} points; expected at most {MAX_POINTS:,}"
         raise InputError([Issue("out-of-range", message, sweep.source.name)])
+    _check_values(sweep)
     found: dict[str, Point] = {}
     skipped = duplicates = 0
     fixed = {key: value for key, value, _ in sweep.set_values}
@@ -195,7 +196,7 @@ def _met(value: Any, condition: Condition, sweep: Sweep) -> bool:
         except QuantityError as error:
             raise _incomparable(condition, error.message, sweep) from None
         if numbers is None:
-            message = f"{value!r} and {limit!r} have no unit in common"
+            message = f"{shown(value)} and {shown(limit)} have no unit in common"
             raise _incomparable(condition, message, sweep)
         one, other = numbers
         kept = {
@@ -225,5 +226,36 @@ def _same(value: Any, wanted: Any) -> bool:
 
 def _incomparable(condition: Condition, message: str, sweep: Sweep) -> InputError:
     """The error of a condition on what is no quantity."""
-    where = sweep.source.where(("skip",))
-    return InputError([Issue("wrong-value", message, where, f"skip: {condition.key}")])
+    return InputError([_fault(condition, "wrong-value", message, sweep)])
+
+
+def _fault(
+    condition: Condition, code: str, message: str, sweep: Sweep, hint: str | None = None
+) -> Issue:
+    """A fault at the place of a condition."""
+    place = condition.place
+    return Issue(code, message, sweep.source.where(place), dotted(place), hint)
+
+
+def _check_values(sweep: Sweep) -> None:
+    """Refuse conditions on values that no point has: they would leave out nothing.
+
+    Raises
+    ------
+    InputError
+        All such conditions.
+    """
+    listed: dict[str, list[Any]] = {OVERLAY: [each.name for each in sweep.overlays]}
+    for axis in sweep.axes:
+        for key, values in zip(axis.keys, zip(*axis.rows, strict=True), strict=True):
+            listed[key] = list(values)
+    faults = []
+    for each in (condition for line in sweep.skips for condition in line):
+        known = listed.get(each.key, each.values)  # what is drawn may be anything
+        for wanted in each.values:
+            if not any(_same(value, wanted) for value in known):
+                message = f"no point has the value {shown(wanted)}"
+                hint = nearest(str(wanted), [v for v in known if isinstance(v, str)])
+                faults.append(_fault(each, "unknown-name", message, sweep, hint))
+    if faults:
+        raise InputError(faults)

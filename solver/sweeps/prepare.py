@@ -161,5 +161,6 @@ def estimate(prepared: Prepared, workers: int, left: int) -> Estimate:
 def _seconds(question: Question, points: tuple[Point, ...]) -> float:
     """How long the answers to some points take here."""
     started = time.perf_counter()
-    solve_points(question, points)
+    if len(solve_points(question, points)) < len(points):
+        raise KeyboardInterrupt  # which the search has caught, to end early
     return time.perf_counter() - started

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["KEYS", "read_sweep"]
 
 KEYS = ("name", "base", "set", "axes", "zip", "overlays", "draws", "skip")
+VARYING = ("axes", "zip", "overlays", "draws")
 BOUNDS = ("below", "above", "at_least", "at_most")
 MAX_DRAWS = 100_000
 MAX_SEED = 2**31 - 1
@@ -67,6 +68,9 @@ def read_sweep(
     """
     reader = Reader(source)
     data = reader.mapping(source.data, (), KEYS)
+    name = data.get("name", "")
+    if not isinstance(name, str):
+        reader.fault("wrong-type", f"expected a text, not {shown(name)}", ("name",))
     base = _base(data.get("base"), reader, folder)
     set_values: tuple[tuple[str, Any, DataPath], ...] = ()
     if "set" in data:
@@ -79,14 +83,14 @@ def read_sweep(
     names = [key for axis in axes for key in axis.keys]
     names += [] if draws is None else [d.key for d in draws.distributions]
     skips = _skips(data.get("skip"), (*names, OVERLAY), reader)
-    if not names and "overlays" not in data:
+    if all(data.get(key) in (None, {}, []) for key in VARYING):
         message = "nothing varies; expected axes, zip, overlays or draws"
         reader.fault("missing-key", message, ("axes",))
     reader.log.raise_if_any()
     found, base_source = base
     return Sweep(
         source=source,
-        name=str(data.get("name") or stem),
+        name=name or stem,
         base=found,
         base_source=base_source,
         set_values=set_values,
@@ -230,13 +234,20 @@ def _check_keys(
             rest = key[len(top) :]
             message = "the scenario has no such key"
             reader.fault("unknown-key", message, path, hint and hint + rest, key=True)
-        if key in seen:
-            message = f"the key is also given at {dotted(seen[key])}"
+        lost = next((k for k in seen if _covers(key, k)), None)
+        if lost is not None:
+            what = "the key is also given" if lost == key else "this replaces what is"
+            message = f"{what} at {dotted(seen[lost])}"
             reader.fault("duplicate-key", message, path, key=True)
         seen[key] = path
     if any(key == PRICE_FACTOR for key, _, _ in set_values):
         message = f"{PRICE_FACTOR} cannot be set for all; use an overlay"
         reader.fault("wrong-value", message, ("set", PRICE_FACTOR), key=True)
+
+
+def _covers(key: str, other: str) -> bool:
+    """Whether a key is another one, or has it among its parts."""
+    return other == key or other.startswith((f"{key}.", f"{key}["))
 
 
 def _skips(
@@ -253,6 +264,9 @@ def _skips(
                 reader.unknown_key(key, known, place)
                 continue
             conditions.append(_condition(key, wanted, place, reader))
+        if item == {}:
+            message = f"expected a condition on one of {', '.join(known)}"
+            reader.fault("missing-key", message, path)
         if conditions:
             found.append(tuple(conditions))
     return tuple(found)
@@ -262,8 +276,8 @@ def _condition(key: str, wanted: Any, path: DataPath, reader: Reader) -> Conditi
     """What one value has to be."""
     if not isinstance(wanted, dict):
         values = wanted if isinstance(wanted, list) else [wanted]
-        return Condition(key, values=tuple(values))
+        return Condition(key, values=tuple(values), place=path)
     bounds = reader.mapping(wanted, path, BOUNDS)
     if not bounds:
         reader.fault("missing-key", f"expected one of {', '.join(BOUNDS)}", path)
-    return Condition(key, bounds=bounds)
+    return Condition(key, bounds=bounds, place=path)

@@ -17,7 +17,7 @@ from solver.messages import sentence
 from solver.sweeps.process import Owner, this_process
 from solver.sweeps.record import Record
 from solver.sweeps.sharing import chunks_of
-from solver.sweeps.solving import described, solve_points
+from solver.sweeps.solving import Answers, described, solve_some
 from solver.sweeps.store import LEASE_S, Store
 from solver.units import format_duration_s
 
@@ -40,6 +40,9 @@ Chunk = tuple["Point", ...]
 
 _LOOK_S = 1.0
 """How long to wait for an answer before looking at leases and Ctrl-C."""
+
+_GRACE_S = 3.0
+"""How long workers have after Ctrl-C to hand over what they have answered."""
 
 
 @dataclass
@@ -174,7 +177,7 @@ class _Run:
     """Points that nobody is known to answer, in the order of sharing."""
     ready: deque[Chunk] = field(default_factory=deque)
     """Points that are claimed and not handed out."""
-    active: dict[Future[list[Record]], Chunk] = field(default_factory=dict)
+    active: dict[Future[Answers], Chunk] = field(default_factory=dict)
     suspects: deque[Point] = field(default_factory=deque)
     """Points one of which a worker died of: each is tried alone."""
     alone: Chunk = ()
@@ -210,11 +213,23 @@ class _Run:
         self._finish()
 
     def _take(self) -> None:
-        """Claim more points when few are left to hand out."""
+        """Claim more points when few are left to hand out.
+
+        What other processes have in hand goes to the end of the queue; once all of it
+        has been looked at, there is nothing to claim for now.
+        """
         if len(self.ready) >= self.most or not self.pending:
             return
-        self.most = most = self.workers.at_once  # a cluster may have grown
-        some = [self.pending.popleft() for _ in range(min(most, len(self.pending)))]
+        self.most = self.workers.at_once  # a cluster may have grown
+        left = len(self.pending)
+        while left > 0 and len(self.ready) < self.most:
+            some = [self.pending.popleft() for _ in range(min(self.most, left))]
+            left -= len(some)
+            if not self._claim(some):  # others are ahead: see at once how far
+                left = min(left, self._drop_stored())
+
+    def _claim(self, some: list[Chunk]) -> bool:
+        """Claim points that nobody has in hand; whether there were any."""
         ids = [point.id for chunk in some for point in chunk]
         claimed, stored = map(set, self.store.claim(ids, self.owner))
         self.outcome.elsewhere += len(stored)
@@ -223,12 +238,21 @@ class _Run:
             theirs = tuple(p for p in chunk if p.id not in claimed | stored)
             self.ready.extend([ours] if ours else [])
             self.pending.extend([theirs] if theirs else [])
+        return bool(claimed)
+
+    def _drop_stored(self) -> int:
+        """Leave out what other processes have stored; how many chunks are left."""
+        stored = self.store.stored()
+        left = [tuple(p for p in chunk if p.id not in stored) for chunk in self.pending]
+        self.outcome.elsewhere += sum(map(len, self.pending)) - sum(map(len, left))
+        self.pending = deque(chunk for chunk in left if chunk)
+        return len(self.pending)
 
     def _hand_out(self, executor: Executor) -> Executor:
         """Hand out points; those under suspicion one at a time, alone."""
+        if self.active and (self.suspects or self.broken):
+            return executor
         if self.suspects:
-            if self.active:
-                return executor
             self.alone = (self.suspects.popleft(),)
             return self._submit(executor, self.alone)
         while self.ready and len(self.active) < self.most:
@@ -238,10 +262,10 @@ class _Run:
         return executor
 
     def _submit(self, executor: Executor, chunk: Chunk) -> Executor:
-        if self.broken and not self.active:
+        if self.broken:
             executor, self.broken = self.workers.start(), False
         try:
-            future = executor.submit(solve_points, self.question, chunk)
+            future = executor.submit(solve_some, self.question, chunk)
         except Exception as error:
             if type(error).__name__ not in LOST:
                 raise
@@ -270,10 +294,10 @@ class _Run:
                 raise error
             else:
                 found = future.result()
-                answers += found
-                if len(found) < len(chunk) and not is_asked():
-                    self.broken = True  # only the worker was asked to end: it has
-                    self.suspects.extend(chunk[len(found) :])
+                answers += found.records
+                rest = chunk[len(found.records) :]
+                self.broken |= found.ended  # that worker answers no more
+                self.ready.extendleft([rest] if rest else [])
         self._store(answers)
 
     def _store(self, records: list[Record]) -> None:
@@ -300,20 +324,23 @@ class _Run:
             self.renewed = time.monotonic()
 
     def _finish(self) -> None:
-        """After Ctrl-C: drop what has not begun, store what still comes."""
+        """After Ctrl-C: drop what has not begun, store what comes within seconds."""
         for future in list(self.active):
             if future.cancel():
                 del self.active[future]
-        while self.active:
-            done, _ = wait(self.active, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
+        if self.active:
+            self.workers.hurry()
+        end = time.monotonic() + _GRACE_S
+        while self.active and (left := end - time.monotonic()) > 0:
+            done, _ = wait(self.active, timeout=left, return_when=FIRST_COMPLETED)
             answers: list[Record] = []
             for future in done:
                 del self.active[future]
                 failed = future.cancelled() or future.exception() is not None
-                answers += [] if failed else future.result()
+                answers += [] if failed else future.result().records
             self._store(answers)
-            self._renew()
         self.outcome.seconds = time.monotonic() - self.began
+        self.outcome.complete = self.outcome.done >= self.outcome.total
 
 
 def _no_scheduler(error: BaseException | None) -> InputError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 import traceback
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,26 @@ from solver.sweeps.sharing import Shared, shared_of
 if TYPE_CHECKING:
     from solver.setting import Setting
 
-__all__ = ["described", "solve_points"]
+__all__ = ["HAND_OVER_S", "Answers", "described", "solve_points", "solve_some"]
+
+HAND_OVER_S = 1.0
+"""How old an answer may get in a worker before it is handed over to be stored."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a worker hands over.
+
+    Parameters
+    ----------
+    records
+        Answers to the first points that it was given; to all, if there was time.
+    ended
+        Whether it was asked to end, and answers no more.
+    """
+
+    records: list[Record]
+    ended: bool = False
 
 
 def solve_points(question: Question, points: tuple[Point, ...]) -> list[Record]:
@@ -34,14 +54,28 @@ def solve_points(question: Question, points: tuple[Point, ...]) -> list[Record]:
     InputError
         The worker has another version of gpuplan, or another catalog.
     """
-    found = []
+    return solve_some(question, points, float("inf")).records
+
+
+def solve_some(
+    question: Question, points: tuple[Point, ...], patience_s: float = HAND_OVER_S
+) -> Answers:
+    """The answers at the first of some points, one at least, as `solve_points`.
+
+    After ``patience_s`` they are handed over, so that they are stored while others
+    are still to come.
+    """
+    found: list[Record] = []
+    end = time.monotonic() + patience_s
     with gently(), speaking(ENGLISH):
         for point in points:
             record = _solve_point(question, point)
             if is_asked():
-                break
+                return Answers(found, ended=True)
             found.append(record)
-    return found
+            if time.monotonic() > end:
+                break
+    return Answers(found)
 
 
 def _solve_point(question: Question, point: Point) -> Record:

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,13 @@ from sqlalchemy import delete, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from solver.errors import InputError, Issue
-from solver.sweeps.database import APPLICATION_ID, opened, shown_place, told
+from solver.sweeps.database import (
+    APPLICATION_ID,
+    check_there,
+    opened,
+    shown_place,
+    told,
+)
 from solver.sweeps.process import Owner, is_dead
 from solver.sweeps.record import Record
 from solver.sweeps.tables import CLAIMS, FORMAT, META, POINTS, RUNS, TABLES
@@ -62,6 +68,8 @@ class Store:
 
     place: str
     engine: Engine
+    file: os.stat_result | None = field(default=None, compare=False)
+    """What was known of the file once it was opened; None: it is a server."""
 
     @staticmethod
     def open(place: str, *, create: bool = False) -> Store:
@@ -100,6 +108,8 @@ class Store:
                 raise InputError(
                     [Issue("results-unreadable", message, self.shown_place)]
                 )
+            if self.engine.dialect.name == "sqlite":
+                self.file = Path(self.place).stat()
 
     def _make_tables(self) -> None:
         if self.engine.dialect.name == "sqlite":
@@ -117,7 +127,9 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        """One transaction that writes."""
+        """One transaction that writes; of a file only while it is still there."""
+        if self.file is not None:
+            check_there(self.place, self.file)
         writer = self.engine.execution_options(gpuplan_writes=True)
         with told(self.place), writer.begin() as connection:
             yield connection

@@ -12,12 +12,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from solver.catalog.consistency import faults_of
-from solver.errors import InputError, Issue, shown
+from solver.errors import InputError, Issue
 from solver.sweeps.definition import PRICE_FACTOR, Sweep
 from solver.sweeps.offers import catalog_under, folders_of
 from solver.sweeps.points import Point
 from solver.sweeps.question import Question, override_places, scenario_at
-from solver.sweeps.written import quantity
+from solver.sweeps.written import as_factor, quantity
+from solver.units import QuantityError
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
@@ -116,14 +117,14 @@ def _faults(
 
 
 def _wrong_factors(sweep: Sweep, points: tuple[Point, ...]) -> list[Issue]:
-    """Price factors that are no numbers above zero."""
+    """Price factors that are none."""
     found = {}
     for point in points:
-        value = point.values.get(PRICE_FACTOR, 1.0)
-        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-            message = f"expected a factor above zero such as 1.2, not {shown(value)}"
+        try:
+            as_factor(point.values.get(PRICE_FACTOR, 1.0))
+        except QuantityError as error:
             where = sweep.source.where(point.places[PRICE_FACTOR])
-            found[message] = Issue("wrong-value", message, where, PRICE_FACTOR)
+            found[error.message] = Issue(error.code, error.message, where, PRICE_FACTOR)
     return list(found.values())
 
 

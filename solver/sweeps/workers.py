@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import suppress
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Protocol
 
 from solver.errors import InputError, Issue
@@ -33,8 +36,11 @@ class Workers(Protocol):
     def start(self) -> Executor:
         """An executor; after workers have died, a new one."""
 
+    def hurry(self) -> None:
+        """Ask the workers to hand over what they have, and to answer no more."""
+
     def stop(self) -> None:
-        """End the workers."""
+        """End the workers, whatever they have in hand."""
 
 
 def cores() -> int:
@@ -78,6 +84,9 @@ class Here:
         """An executor that works when asked."""
         return _AtOnce()
 
+    def hurry(self) -> None:
+        """Nothing is in hand when nobody asks."""
+
     def stop(self) -> None:
         """Nothing to end."""
 
@@ -107,15 +116,44 @@ class Processes:
         """A pool; one before it is let go of."""
         self.stop()
         self._pool = ProcessPoolExecutor(
-            self._count, multiprocessing.get_context("spawn"), initializer=remember
+            self._count, multiprocessing.get_context("spawn"), initializer=_begin
         )
         return self._pool
 
+    def hurry(self) -> None:
+        """Pass Ctrl-C on: it may have been sent to this process alone."""
+        for child in multiprocessing.active_children():
+            with suppress(OSError, TypeError):  # it has ended, or not begun
+                os.kill(child.pid, signal.SIGINT)  # type: ignore[arg-type]
+
     def stop(self) -> None:
-        """Let the processes end after what they have in hand."""
+        """End the processes: leaving Python would wait for what they have in hand."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
+            for child in multiprocessing.active_children():
+                child.kill()
+
+
+def _begin() -> None:
+    """Prepare a process for its work: it ends with its parent, or when that says so.
+
+    What ends a whole group of processes would else take the answers in hand along.
+    """
+    remember()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process with the one that started it, even if that was killed.
+
+    It would else wait for work for ever, and hold its memory.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 class OnDask:
@@ -135,10 +173,12 @@ class OnDask:
     def __init__(self, address: str) -> None:
         try:
             from distributed import Client
+            from distributed.comm.addressing import get_address_host_port
         except ModuleNotFoundError:
             message = "a Dask cluster needs dask: pip install 'gpuplan[dask]'"
             raise InputError([Issue("bad-usage", message, "--scheduler")]) from None
         try:
+            get_address_host_port(address)  # a client of none takes long to give up
             self._client = Client(address, timeout="10s", set_as_default=False)
         except (OSError, ValueError, ImportError) as error:
             message = f"no Dask scheduler answers at {address}: {error}"
@@ -160,6 +200,9 @@ class OnDask:
         """The cluster as an executor."""
         executor: Executor = self._client.get_executor(pure=False)
         return executor
+
+    def hurry(self) -> None:
+        """Wait only: a cluster knows no Ctrl-C."""
 
     def stop(self) -> None:
         """Leave the cluster, which goes on."""

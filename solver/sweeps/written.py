@@ -10,13 +10,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 from solver import units
 from solver.errors import shown
 from solver.units import QuantityError
 
-__all__ = ["Quantity", "as_number", "quantity", "written"]
+__all__ = ["Quantity", "as_factor", "as_number", "quantity", "written"]
 
 _PARTS = re.compile(
     r"\s*([^0-9.+-]*?)([-+]?(?:[0-9][0-9,_]*\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
@@ -24,6 +25,8 @@ _PARTS = re.compile(
 )
 _DIGITS = 12
 """Significant digits of a computed value: float noise is left out, nothing else."""
+
+_MOST_FACTOR = 1000.0
 
 _KINDS: tuple[Callable[[Any], Any], ...] = (
     units.parse_count,
@@ -63,18 +66,48 @@ def quantity(value: Any) -> Quantity | None:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     if not isinstance(value, str):
-        return Quantity(Fraction(repr(value)))
+        endless = isinstance(value, float) and not isfinite(value)
+        return None if endless else Quantity(Fraction(repr(value)))
     match = _PARTS.fullmatch(value)
     if match is None:
         return None
     before, number, after = match.groups()
-    return Quantity(Fraction(re.sub("[,_]", "", number)), before, after.rstrip())
+    plain = re.sub("[,_]", "", number)
+    if not isfinite(float(plain)):  # as a fraction it could fill the memory
+        return None
+    if float(plain) == 0.0:
+        return Quantity(Fraction(0), before, after.rstrip())
+    return Quantity(Fraction(plain), before, after.rstrip())
 
 
 def written(number: float | Fraction) -> int | float:
     """A number as YAML has it: whole where it is whole, without float noise."""
     plain = float(f"{float(number):.{_DIGITS}g}")
     return int(plain) if plain == int(plain) else plain
+
+
+def as_factor(value: Any) -> float:
+    """A factor on prices: a number, or per cent of the price.
+
+    ``+20%`` is none: it would be read as a fifth of the price.
+
+    Raises
+    ------
+    QuantityError
+        It is none, or out of bounds.
+    """
+    signed = isinstance(value, str) and value.strip().startswith("+")
+    try:
+        factor = -1.0 if signed else units.parse_fraction(value, upper=_MOST_FACTOR)
+    except QuantityError:
+        factor = -1.0
+    if factor > 0:
+        return factor
+    message = (
+        f"expected a factor above zero, up to {_MOST_FACTOR:,.0f}, such as 1.2 or "
+        f"'120%', not {shown(value)}"
+    )
+    raise QuantityError(message, "out-of-range" if factor == 0 else "wrong-value")
 
 
 def as_number(value: Any, like: Any) -> tuple[float, float] | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 from io import StringIO
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
+from solver.cli.app import main
 from tests.cli.running import run, run_process
 from tests.cli.test_json_contract import check_plan
 from tests.sweeps.examples import SWEEP, written
@@ -96,6 +98,60 @@ def test_show_as_json_and_csv(
             assert float(cells["cost_usd"]) == row["cost_usd"]
 
 
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        (("--kind", "lines"), "--kind"),
+        (("--x", "budget"), "--x"),
+        (("--plans",), "--plans"),
+        (("--plot", "a.svg", "--x", "budgt"), "--x, --y"),
+        (("--plot", "a.svg", "--x", "budget", "--y", "budget"), "--x, --y"),
+        (("--plot", "a.svg", "--html", "./a.svg"), "--html a.svg"),
+    ],
+)
+def test_options_that_cannot_be_done(
+    words: tuple[str, ...],
+    where: str,
+    answered: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tests that they are refused before anything is printed or written."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    ran = run(capsys, "sweep", "show", answered, *words)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith(f"{where}: ")
+    assert not list(tmp_path.iterdir())
+
+
+def test_files_are_written_whoever_reads_the_page(
+    answered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that ``| head`` does not leave out the files that were asked for."""
+    pytest.importorskip("matplotlib")
+
+    def gone(_: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("solver.cli.outputs.write_page", gone)
+    page = tmp_path / "page.html"
+    main(["sweep", "show", str(answered), "--html", str(page)])
+    assert page.read_text(encoding="utf-8").endswith("</html>\n")
+
+
+def test_quiet(answered: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Tests that one line is printed, and that a place is told as a shell wants it."""
+    words = ("sweep", "run", answered.parent / "sweep.yaml", "--workers", "1")
+    ran = run(capsys, *words, "--out", answered, "--quiet")
+    assert (ran.status, ran.out.count("\n")) == (0, 1)
+    place = answered.parent / "it's here.db"
+    place.write_bytes(answered.read_bytes())
+    text = "".join(run(capsys, *words, "--out", place).out.split())
+    assert f"show{quote(str(place))}".replace(" ", "") in text
+
+
 def test_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Tests that it tells points and time, and writes nothing."""
     place = tmp_path / "r.db"
@@ -119,6 +175,7 @@ def test_wrong_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "sweep.yaml:" in ran.err
     assert not place.exists()
     assert run(capsys, "sweep", "run", sweep).status == 2
+    assert run(capsys, "sweep", "run", written(tmp_path), "--out", "-").status == 2
     assert run(capsys, "sweep", "run", "no-such-sweep", "--out", place).status == 2
     assert run(capsys, "sweep", "show", place).status == 2
     damaged = tmp_path / "damaged.db"
@@ -127,6 +184,17 @@ def test_wrong_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     ran = run(capsys, "sweep", "run", good, "--out", damaged, "--json")
     assert ran.status == 2
     assert [error["code"] for error in ran.data["errors"]] == ["results-unreadable"]
+
+
+def test_no_cluster_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Tests that a cluster that is not there leaves nothing half done."""
+    pytest.importorskip("distributed")
+    place = tmp_path / "r.db"
+    words = ("--out", place, "--scheduler", "nowhere")
+    ran = run(capsys, "sweep", "run", written(tmp_path), *words)
+    assert ran.status == 2
+    assert ran.err.startswith("--scheduler: no Dask scheduler answers at nowhere")
+    assert not place.exists()
 
 
 def test_the_start_does_not_load_the_database() -> None:

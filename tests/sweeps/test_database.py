@@ -56,6 +56,23 @@ def test_what_a_driver_says(reason: str, code: str, said: str) -> None:
     assert "more" not in issue.message
 
 
+def test_what_the_driver_itself_says() -> None:
+    """Tests errors that do not pass through the library above it."""
+    with pytest.raises(InputError, match="be written: database or disk"), told("r.db"):
+        raise sqlite3.OperationalError("database or disk is full")
+
+
+def test_another_kind_of_server() -> None:
+    """Tests that no package is recommended that would not help."""
+    with pytest.raises(InputError) as caught:
+        Store.open("postgresq://me:secret@host/db", create=True)
+    (issue,) = caught.value.issues
+    assert (issue.code, issue.hint) == ("results-unreadable", "postgresql")
+    assert "secret" not in str(issue)
+    with pytest.raises(InputError, match="expected a file, or a URL"):
+        Store.open("mysql://host/db", create=True)
+
+
 def test_a_file_is_marked_as_ours(tmp_path: Path) -> None:
     """Tests the mark in the head, durable writes, and readers beside a writer."""
     place = tmp_path / "r.db"

@@ -125,6 +125,16 @@ def test_no_scheduler_there(tmp_path: Path) -> None:
         OnDask("tcp://127.0.0.1:9")
 
 
+@pytest.mark.parametrize("address", ["here", "http://127.0.0.1:1", "tcp://a:b"])
+def test_what_is_no_address(address: str, tmp_path: Path) -> None:
+    """Tests that it is told at once, and leaves neither a client nor a file."""
+    pytest.importorskip("distributed")
+    began = time.monotonic()
+    with pytest.raises(InputError, match="no Dask scheduler answers"):
+        OnDask(address)
+    assert time.monotonic() - began < 10
+
+
 @pytest.fixture
 def database() -> Iterator[str]:
     """Return the URL of an empty schema of a PostgreSQL database."""

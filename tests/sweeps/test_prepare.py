@@ -32,6 +32,16 @@ def test_the_base_lies_beside_the_sweep(
     assert records[0].status == "infeasible"
 
 
+def test_ctrl_c_ends_an_estimate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that no time is told for points that were not answered."""
+    ready = prepared(tmp_path)
+    monkeypatch.setattr("solver.sweeps.prepare.solve_points", lambda _, points: [])
+    with pytest.raises(KeyboardInterrupt):
+        estimate(ready, 1, 12)
+
+
 def test_tables_that_the_base_names(tmp_path: Path) -> None:
     """Tests offers in a CSV file beside the base, which are part of the question."""
     table = tmp_path / "offers.csv"

@@ -171,6 +171,27 @@ FAULTS = [
         "skip[0].limits.seed.under",
         None,
     ),
+    ("axes: {limits.seed: [1]}\nskip: [{}]", "missing-key", "skip[0]", None),
+    ("name: [1]\naxes: {limits.seed: [1]}", "wrong-type", "name", None),
+    ("overlays: [a]", "wrong-type", "overlays[0]", None),
+    (
+        "overlays: [{name: a, price_factor: +20%}]",
+        "wrong-value",
+        "overlays[0].price_factor",
+        None,
+    ),
+    (
+        "axes: {limits.seed: [1], limits: [{gap: 1%}]}",
+        "duplicate-key",
+        "axes.limits",
+        None,
+    ),
+    (
+        "axes: {constraints.budget: {from: '1', to: '1e999999999', count: 3}}",
+        "wrong-type",
+        "axes.constraints.budget",
+        None,
+    ),
 ]
 
 
@@ -185,6 +206,49 @@ def test_faults(
     assert found, [str(issue) for issue in told]
     assert hint is None or found[0].hint == hint
     assert (found[0].where or "").split(":")[0].endswith(".yaml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "axes: {limits.seed: 3}",
+        "zip: 3",
+        "draws: {count: 3}",
+        "overlays: [a]",
+        "overlays: []",
+        "axes: {limits.seed: {from: 1, to: 9, count: 0}}",
+    ],
+)
+def test_one_fault_is_told_once(text: str, tmp_path: Path) -> None:
+    """Tests that a fault of all that varies is not told as nothing that varies too."""
+    assert len(issues(tmp_path, f"base: base.yaml\n{text}")) == 1
+
+
+def test_a_whole_may_be_set_and_a_part_varied(tmp_path: Path) -> None:
+    """Tests that only what replaces a given value is refused, not what refines it."""
+    text = "set: {limits: {gap: 1%}}\naxes: {limits.seed: [1, 2]}"
+    assert issues(tmp_path, f"base: base.yaml\n{text}") == ()
+
+
+@pytest.mark.parametrize(
+    ("condition", "path", "hint"),
+    [
+        ("{limits.seed: 3}", "skip[0].limits.seed", None),
+        ("{overlay: listd}", "skip[0].overlay", "listed"),
+        ("{limits.seed: {above: $3 days}}", "skip[0].limits.seed", None),
+    ],
+)
+def test_conditions_that_no_point_meets(
+    condition: str, path: str, hint: str | None, tmp_path: Path
+) -> None:
+    """Tests that a slip in a condition is told with its place."""
+    text = f"base: base.yaml\naxes: {{limits.seed: [1]}}\nskip: [{condition}]\n"
+    text += "overlays: [{name: listed}]\n"
+    with pytest.raises(InputError) as caught:
+        points_of(read(tmp_path, text))
+    (issue,) = caught.value.issues
+    assert (issue.path, issue.hint) == (path, hint)
+    assert str(issue.where).startswith("sweep.yaml:3:")
 
 
 def test_all_faults_at_once(tmp_path: Path) -> None:

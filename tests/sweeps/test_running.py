@@ -7,10 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ import pytest
 
 from solver import interruption
 from solver.sweeps.prepare import Prepared
+from solver.sweeps.process import this_process
 from solver.sweeps.record import Record
 from solver.sweeps.running import Outcome, run_points
+from solver.sweeps.solving import Answers, solve_some
 from solver.sweeps.store import Store
 from solver.sweeps.workers import Here, Processes, Workers, workers_of
 from tests.cli.running import ROOT
@@ -41,10 +44,14 @@ def answers(place: Path) -> list[Record]:
         return [replace(r, wall_s=0.0, host="", solved_at="") for r in store.records()]
 
 
-def test_serial_and_parallel_are_the_same(tmp_path: Path) -> None:
+def test_serial_and_parallel_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Tests that it does not matter who answers, and that nothing is answered twice."""
     ready = prepared(tmp_path)
     seen: list[tuple[int, str]] = []
+    patient = partial(solve_some, patience_s=float("inf"))  # however slow this computer
+    monkeypatch.setattr("solver.sweeps.running.solve_some", patient)
     serial = run(
         ready,
         tmp_path / "1.db",
@@ -184,7 +191,8 @@ class Ended(Executor):
         """Answer all points, or but the first where the worker ends."""
         future: Future[Any] = Future()
         found = fn(*args, **kwargs)
-        future.set_result(found if self.workers.started > 1 else found[:1])
+        ended = Answers(found.records[:1], ended=True)
+        future.set_result(found if self.workers.started > 1 else ended)
         return future
 
 
@@ -250,6 +258,144 @@ def test_ctrl_c_ends_cleanly(tmp_path: Path) -> None:
     with closing(Store.open(str(tmp_path / "r.db"))) as store:
         assert store.claims() == 0
     assert run(ready, tmp_path / "r.db", Here()).before == 4
+
+
+class Impatient(Here):
+    """A worker that hands over each answer as soon as it has it."""
+
+    def start(self) -> Executor:
+        """Start anew."""
+        return OneByOne()
+
+
+class OneByOne(Executor):
+    """An executor that is out of patience before it begins."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Answer the first point."""
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, patience_s=-1.0, **kwargs))
+        return future
+
+
+def test_answers_are_stored_before_the_next_is_there(tmp_path: Path) -> None:
+    """Tests that points of one solve do not wait for each other to be stored."""
+    ready = prepared(tmp_path)
+    seen: list[int] = []
+    place = tmp_path / "r.db"
+    outcome = run(
+        ready, place, Impatient(), watch=lambda o: seen.append(_stored(place))
+    )
+    assert (outcome.complete, seen) == (True, list(range(1, 13)))
+    run(ready, tmp_path / "whole.db", Here())
+    assert answers(place) == answers(tmp_path / "whole.db")
+
+
+def test_who_comes_late_catches_up_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that what others have answered is passed over without waiting for each."""
+    ready = prepared(tmp_path)
+    run(ready, tmp_path / "whole.db", Here())
+    rest = answers(tmp_path / "whole.db")
+
+    def others(_: Outcome) -> None:
+        with closing(Store.open(str(tmp_path / "r.db"))) as store:
+            store.add(rest, this_process("other"))
+
+    monkeypatch.setattr("solver.sweeps.running.time.sleep", pytest.fail)
+    outcome = run(ready, tmp_path / "r.db", Here(), watch=others)
+    assert (outcome.complete, outcome.new, outcome.elsewhere) == (True, 2, 10)
+
+
+class Hanging(Executor):
+    """An executor that never answers."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Begin, press Ctrl-C, and go on for ever."""
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()
+        signal.raise_signal(signal.SIGINT)
+        return future
+
+
+class HangingWorkers(Here):
+    """Workers that do not end by themselves."""
+
+    hurried = 0
+
+    def start(self) -> Executor:
+        """Start anew."""
+        return Hanging()
+
+    def hurry(self) -> None:
+        """Take note."""
+        self.hurried += 1
+
+
+def test_ctrl_c_does_not_wait_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that workers are asked to end, and left alone if they do not."""
+    monkeypatch.setattr("solver.sweeps.running._GRACE_S", 0.1)
+    ready, workers = prepared(tmp_path), HangingWorkers()
+    with interruption.gently():
+        outcome = run(ready, tmp_path / "r.db", workers)
+    assert (outcome.complete, outcome.done, workers.hurried) == (False, 0, 1)
+
+
+def test_ctrl_c_after_the_last_answer(tmp_path: Path) -> None:
+    """Tests that a run that has stored everything says so, however it ended."""
+    ready = prepared(tmp_path)
+
+    def ask(outcome: Outcome) -> None:
+        if outcome.new == 12:
+            signal.raise_signal(signal.SIGINT)
+
+    with interruption.gently():
+        outcome = run(ready, tmp_path / "r.db", Here(), watch=ask)
+    assert (outcome.complete, outcome.new) == (True, 12)
+
+
+ORPHAN = """
+import os, signal
+from solver.sweeps.workers import Processes
+if __name__ == "__main__":
+    pool = Processes(2).start()
+    print(pool.submit(os.getpid).result(), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_workers_end_with_a_run_that_is_killed(tmp_path: Path) -> None:
+    """Tests that kill -9 leaves no processes behind that wait for work for ever."""
+    file = tmp_path / "orphan.py"
+    file.write_text(ORPHAN, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, file],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        timeout=120,  # a worker that lives on would keep the pipe open
+        check=False,
+    )
+    pid = int(done.stdout)
+    end = time.monotonic() + 60
+    while time.monotonic() < end and Path(f"/proc/{pid}/fd").exists():
+        time.sleep(0.05)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_workers_that_are_busy_are_ended(tmp_path: Path) -> None:
+    """Tests that nobody waits for an answer that nobody wants any more."""
+    workers = Processes(1)
+    future = workers.start().submit(time.sleep, 600)
+    while not future.running():
+        time.sleep(0.01)
+    workers.stop()
+    with pytest.raises((BrokenProcessPool, CancelledError)):
+        future.result(timeout=60)
 
 
 def test_workers_by_number() -> None:

@@ -195,6 +195,37 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
         Store.open("nosuch://a/b", create=True)
 
 
+def test_a_file_that_is_deleted_while_in_use(store: Store) -> None:
+    """Tests that nothing is written into a file that is gone, and said to be stored."""
+    Path(store.place).unlink()
+    with pytest.raises(InputError, match="the file is gone"):
+        store.add([record("a")], this_process("run"))
+    assert not Path(store.place).exists()
+
+
+def test_a_file_that_is_cut_or_replaced_while_in_use(store: Store) -> None:
+    """Tests that results are not put into another file than the one opened."""
+    path = Path(store.place)
+    path.write_bytes(b"")
+    with pytest.raises(InputError, match="replaced or cut"):
+        store.claim(["a"], this_process("run"))
+    path.rename(path.with_suffix(".old"))
+    path.write_bytes(b"x" * 10_000)
+    with pytest.raises(InputError, match="replaced or cut"):
+        store.claim(["a"], this_process("run"))
+    assert path.read_bytes() == b"x" * 10_000
+
+
+@pytest.mark.parametrize(
+    "name", ["r?x=1.db", "a%41.db", "b#c.db", "it's; --.db", "模.db"]
+)
+def test_names_of_files(name: str, tmp_path: Path) -> None:
+    """Tests that a file has the name that it was given, whatever that holds."""
+    Store.open(str(tmp_path / name), create=True).close()
+    assert name in {path.name for path in tmp_path.iterdir()}
+    assert stored_meta(str(tmp_path / name)) == {"format": "1"}
+
+
 def test_errors_can_be_forgotten(store: Store) -> None:
     """Tests that points that ended in an error can be answered again."""
     owner = this_process("run")

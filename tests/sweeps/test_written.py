@@ -9,7 +9,7 @@ import pytest
 
 from solver.sweeps.draws import DISTRIBUTIONS, distribution
 from solver.sweeps.ranges import expanded
-from solver.sweeps.written import as_number, quantity
+from solver.sweeps.written import as_factor, as_number, quantity
 from solver.units import QuantityError
 
 
@@ -112,6 +112,28 @@ def test_distributions_have_their_mean(
     error = 4 * float(np.std(numbers)) / np.sqrt(len(numbers))
     assert np.mean(numbers) == pytest.approx(mean, abs=error)
     assert kind in DISTRIBUTIONS
+
+
+@pytest.mark.parametrize(
+    ("value", "factor"), [(1.2, 1.2), (2, 2.0), ("120%", 1.2), ("0.5", 0.5)]
+)
+def test_price_factors(value: Any, factor: float) -> None:
+    """Tests that a factor is the same wherever a sweep states one."""
+    assert as_factor(value) == pytest.approx(factor)
+
+
+@pytest.mark.parametrize("value", ["+20%", 0, -1, 1e308, True, None, float("nan"), "x"])
+def test_what_is_no_price_factor(value: Any) -> None:
+    """Tests that a change of the price is not taken for a factor, nor nonsense."""
+    with pytest.raises(QuantityError, match="expected a factor above zero"):
+        as_factor(value)
+
+
+@pytest.mark.parametrize("value", ["1e999999999", float("inf"), float("nan"), "-1e400"])
+def test_numbers_that_are_endless(value: Any) -> None:
+    """Tests that they are none: as a fraction they would fill the memory."""
+    assert quantity(value) is None
+    assert quantity("1e-999999999 days") == quantity("0 days")
 
 
 @pytest.mark.parametrize(

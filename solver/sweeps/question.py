@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -33,7 +33,7 @@ class Question:
     Parameters
     ----------
     base
-        The data of the base scenario.
+        The data of the base scenario, with places: a plan names them.
     folder
         Where the base lies, for the files that it names; None: it came with gpuplan.
     stem
@@ -79,7 +79,7 @@ def question_of(
     if not base.shipped and isinstance(base.folder, Path):
         folder = str(base.folder.resolve())
     return Question(
-        base=replace(sweep.base_source, marks={}, key_marks={}),
+        base=sweep.base_source,
         folder=folder,
         stem=base.stem,
         set_values=tuple((key, value) for key, value, _ in sweep.set_values),
@@ -90,12 +90,8 @@ def question_of(
     )
 
 
-def scenario_at(
-    question: Question, point: Point, catalog: Catalog, marked: Source | None = None
-) -> Scenario:
+def scenario_at(question: Question, point: Point, catalog: Catalog) -> Scenario:
     """The scenario of a point; overlays and price factors are not in it.
-
-    ``marked`` is the base with the places of its parts, for faults.
 
     Raises
     ------
@@ -109,7 +105,7 @@ def scenario_at(
         shipped_scenarios() if question.folder is None else Path(question.folder)
     )
     scenario = resolve_scenario(
-        question.base if marked is None else marked,
+        question.base,
         catalog,
         [*question.set_values, *point.overrides],
         question.today,

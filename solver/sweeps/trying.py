@@ -107,7 +107,7 @@ def _faults(
 ) -> list[Issue]:
     """What is wrong with the scenario of a point, placed in the sweep file."""
     try:
-        scenario_at(question, point, catalog, sweep.base_source)
+        scenario_at(question, point, catalog)
     except InputError as error:
         places = override_places(sweep, point)
         return [

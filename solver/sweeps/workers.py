@@ -5,6 +5,7 @@ All are executors as `concurrent.futures` has them, so that one loop drives each
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -135,6 +136,12 @@ class Processes:
                 child.kill()
 
 
+def _silence() -> None:
+    """Keep Dask from printing tracebacks: what goes wrong is told by us, once."""
+    for name in ("distributed", "distributed.client", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
 def _begin() -> None:
     """Prepare a process for its work: it ends with its parent, or when that says so.
 
@@ -177,6 +184,7 @@ class OnDask:
         except ModuleNotFoundError:
             message = "a Dask cluster needs dask: pip install 'gpuplan[dask]'"
             raise InputError([Issue("bad-usage", message, "--scheduler")]) from None
+        _silence()
         try:
             get_address_host_port(address)  # a client of none takes long to give up
             self._client = Client(address, timeout="10s", set_as_default=False)

@@ -76,6 +76,19 @@ def test_show(
     assert "budget" in text
 
 
+def test_a_plan_is_that_of_solve(
+    answered: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tests that a plan in the results is, to the last letter, what a solve prints."""
+    words = ("sweep", "show", answered, "--json", "--plans")
+    rows = run(capsys, *words).data["rows"]
+    row = next(r for r in rows if r["plan"] and r["overlay"] == "listed")
+    sets = [w for k, v in row["inputs"].items() for w in ("--set", f"{k}={v}")]
+    base = answered.parent / "base.yaml"
+    plan = run(capsys, "solve", base, *sets, "--json").data["plan"]
+    assert row["plan"] == plan
+
+
 def test_show_as_json_and_csv(
     answered: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

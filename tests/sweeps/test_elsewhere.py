@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import subprocess
@@ -116,6 +117,17 @@ def test_a_dask_worker_that_dies_loses_nothing(scheduler: str, tmp_path: Path) -
     assert killed
     run(ready, tmp_path / "here.db", Here())
     assert answers(tmp_path / "r.db") == answers(tmp_path / "here.db")
+
+
+def test_a_cluster_that_goes_is_told_without_tracebacks(
+    scheduler: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Tests that what Dask logs of a lost connection does not reach the user."""
+    workers = OnDask(scheduler)
+    for name in ("distributed.client", "distributed.batched", "tornado.application"):
+        logging.getLogger(name).error("Traceback of a lost connection")
+    workers.stop()
+    assert not caplog.records
 
 
 def test_no_scheduler_there(tmp_path: Path) -> None:

@@ -119,19 +119,23 @@ class Store:
                     driver.execute(f"PRAGMA application_id={APPLICATION_ID}")
                     driver.execute("PRAGMA journal_mode=WAL")
         with self._writing() as connection:
-            if self.engine.dialect.name == "postgresql":  # two may begin at once
-                lock = f"SELECT pg_advisory_xact_lock({APPLICATION_ID})"
-                connection.exec_driver_sql(lock)
             TABLES.create_all(connection)
             self._insert(connection, META, [{"key": "format", "value": str(FORMAT)}])
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        """One transaction that writes; of a file only while it is still there."""
+        """One transaction that writes, alone; of a file only while it is still there.
+
+        Else a point could be stored, and its claim given back, between the two looks
+        at it that a claim takes: it would be answered again.
+        """
         if self.file is not None:
             check_there(self.place, self.file)
         writer = self.engine.execution_options(gpuplan_writes=True)
         with told(self.place), writer.begin() as connection:
+            if self.engine.dialect.name == "postgresql":  # SQLite has one writer anyway
+                lock = f"SELECT pg_advisory_xact_lock({APPLICATION_ID})"
+                connection.exec_driver_sql(lock)
             yield connection
 
     def _insert(
@@ -142,7 +146,8 @@ class Store:
             return 0
         dialect = {"sqlite": sqlite, "postgresql": postgresql}[self.engine.dialect.name]
         statement = dialect.insert(table).on_conflict_do_nothing()
-        return sum(connection.execute(statement, row).rowcount for row in rows)
+        told = statement.returning(*table.primary_key)  # not all drivers count rows
+        return sum(len(connection.execute(told, row).all()) for row in rows)
 
     def meta(self) -> dict[str, str]:
         """All that is known of the sweep, as text by key; empty: nothing yet."""

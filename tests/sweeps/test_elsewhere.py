@@ -18,11 +18,13 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from solver.errors import InputError
+from solver.sweeps.process import this_process
 from solver.sweeps.store import Store, stored_meta
 from solver.sweeps.workers import Here, OnDask
 from tests.cli.running import ROOT, run_process
 from tests.sweeps.examples import prepared, written
 from tests.sweeps.test_running import answers, run
+from tests.sweeps.test_store import record
 
 DATABASE = os.environ.get("GPUPLAN_TEST_DATABASE", "")
 """URL of a PostgreSQL database to make schemas in; .ci/run starts one."""
@@ -179,6 +181,15 @@ def test_postgresql_holds_the_same(database: str, tmp_path: Path) -> None:
     assert rows == [
         (r.id, r.status, r.plan, r.reasons) for r in answers(tmp_path / "here.db")
     ]
+
+
+def test_a_database_keeps_the_first_answer(database: str) -> None:
+    """Tests that an answer that is there already is not counted as new."""
+    owner = this_process("run")
+    with closing(Store.open(database, create=True)) as store:
+        assert store.add([record("a")], owner) == {"a"}
+        assert store.add([record("a"), record("b")], owner) == {"b"}
+        assert store.claim(["a", "c"], owner) == (["c"], ["a"])
 
 
 def test_a_database_shared_by_two(database: str, tmp_path: Path) -> None:

@@ -146,8 +146,8 @@ class Store:
             return 0
         dialect = {"sqlite": sqlite, "postgresql": postgresql}[self.engine.dialect.name]
         statement = dialect.insert(table).on_conflict_do_nothing()
-        told = statement.returning(*table.primary_key)  # not all drivers count rows
-        return sum(len(connection.execute(told, row).all()) for row in rows)
+        inserted = statement.returning(*table.primary_key)  # not all drivers count rows
+        return sum(len(connection.execute(inserted, row).all()) for row in rows)
 
     def meta(self) -> dict[str, str]:
         """All that is known of the sweep, as text by key; empty: nothing yet."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from solver.cli.html import HtmlFile, check_html, write_answer
 from solver.cli.inputs import (
     AsJson,
     CatalogFolders,
@@ -103,6 +104,7 @@ def solve(
     offers: OfferTables = None,
     only: OnlyThese = False,
     as_json: AsJson = False,
+    html: HtmlFile = None,
     export_model: ExportModel = None,
     time_limit: TimeLimit = None,
     gap: Gap = None,
@@ -118,6 +120,7 @@ def solve(
 
     if export_model is not None:
         check_writable(export_model, "--export-model")
+    check_html(html)
     options = {
         "--time-limit": ("limits.time", time_limit),
         "--gap": ("limits.gap", gap),
@@ -140,6 +143,8 @@ def solve(
             alternatives=alternatives,
         )
     _print(result, as_json=as_json, quiet=quiet)
+    if html is not None:
+        write_answer(html, result, job, entries, quiet=quiet)
     return STATUS[result.status]
 
 

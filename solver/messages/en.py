@@ -10,6 +10,7 @@ from solver.messages.en_data import DATA
 from solver.messages.en_explain import EXPLAIN
 from solver.messages.en_exporting import EXPORTING
 from solver.messages.en_geography import GEOGRAPHY
+from solver.messages.en_html import HTML
 from solver.messages.en_import import IMPORTING
 from solver.messages.en_labels import LABELS
 from solver.messages.en_launching import LAUNCHING
@@ -466,6 +467,7 @@ MESSAGES: dict[str, str] = (
     | SUPPLY
     | SWEEPS
     | GEOGRAPHY
+    | HTML
     | PHASES
     | CATALOG
     | CARDS

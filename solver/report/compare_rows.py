@@ -27,7 +27,13 @@ from solver.report.plan_cells import (
 from solver.units import format_usd
 from solver.wording import clauses, listed
 
-__all__ = ["causes_text", "change_text", "compare_page", "comparison_as_csv"]
+__all__ = [
+    "causes_text",
+    "change_text",
+    "compare_page",
+    "comparison_as_csv",
+    "to_best",
+]
 
 WIDE = 112
 """Columns of a terminal from which servers, layout and stock have one each."""
@@ -106,8 +112,8 @@ def _rows(comparison: Comparison, rows: tuple[ComparedRow, ...], width: int) -> 
         if not wide:
             what = ["\n".join(what)]
         value = row.value if row.forbidden_by is None else f"{row.value} (!)"
-        to_best = _to_best(comparison, row)
-        cells.append((value, format_usd(plan.cost_usd), to_best, finish, *what))
+        difference = to_best(comparison, row)
+        cells.append((value, format_usd(plan.cost_usd), difference, finish, *what))
     heads = (label("dimension", comparison.by), *map(sentence, names))
     return Grid("section.compare", heads, tuple(cells), right=(1, 2))
 
@@ -126,7 +132,7 @@ def _stock(plan: Plan) -> str:
     return sentence(known, nodes=rented, stock=plan.stock_nodes)
 
 
-def _to_best(comparison: Comparison, row: ComparedRow) -> str:
+def to_best(comparison: Comparison, row: ComparedRow) -> str:
     """Return what a row has more of what is minimised than the best one."""
     if row is comparison.best:
         return sentence("value.best")

@@ -14,7 +14,7 @@ from solver.report.figures import duration_text, gpu_name
 from solver.report.pictures import check_picture, new_figure, readable, save_picture
 from solver.units import format_usd
 
-__all__ = ["draw_frontier"]
+__all__ = ["draw_frontier", "scaled"]
 
 _LOG_FROM = 8.0
 """Ratio of the largest to the least figure from which an axis is by decade."""
@@ -46,8 +46,8 @@ def draw_frontier(frontier: Frontier, path: Path) -> None:
         ylabel=sentence("plot.dollars"),
         title=sentence("plot.pareto", scenario=frontier.scenario),
     )
-    _scaled(axes.set_xscale, axes.xaxis, days)
-    _scaled(axes.set_yscale, axes.yaxis, dollars)
+    scaled(axes.set_xscale, axes.xaxis, days)
+    scaled(axes.set_yscale, axes.yaxis, dollars)
     axes.grid(visible=True, color="0.92")
     axes.set_axisbelow(True)
     axes.legend(fontsize="small")
@@ -125,7 +125,7 @@ def _knee(axes: Any, points: tuple[Point, ...]) -> None:
     axes.plot(*where, "o", markersize=12, fillstyle="none", color="0.2", label=text)
 
 
-def _scaled(set_scale: Any, axis: Any, values: list[float]) -> None:
+def scaled(set_scale: Any, axis: Any, values: list[float]) -> None:
     """Scale an axis, by decade where its figures span much, with plain numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 

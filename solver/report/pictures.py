@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 from solver.errors import InputError, Issue, shown
 from solver.languages import ENGLISH, LANGUAGES, language, speaking
 
-__all__ = ["check_picture", "has_letters", "new_figure", "readable", "save_picture"]
+__all__ = ["check_drawing", "check_picture", "has_letters", "new_figure", "readable", "save_picture"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,12 +43,7 @@ def check_picture(path: Path) -> None:
     if not path.suffix:  # matplotlib would write another file than the one named
         message = "the picture cannot be written: its name has to end in .png or .svg"
         raise InputError([Issue("file-unwritable", message, str(path))])
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        message = "drawing needs matplotlib: pip install 'gpuplan[plots]'"
-        raise InputError([Issue("bad-usage", message, "--plot")]) from None
-    mpl.use("Agg")
+    check_drawing("--plot")
     kind = path.suffix.lower().lstrip(".")
     if kind not in new_figure(1, 1).canvas.get_supported_filetypes():
         message = (
@@ -110,11 +105,30 @@ def _installed() -> Mapping[str, str]:
     return {font.name: font.fname for font in fontManager.ttflist}
 
 
-def new_figure(width: float, height: float) -> Any:
-    """An empty picture of so many inches; matplotlib has to be there."""
+def check_drawing(option: str) -> None:
+    """Refuse what an option asks for where matplotlib is missing.
+
+    Raises
+    ------
+    InputError
+        It is.
+    """
+    try:
+        import matplotlib as mpl
+    except ImportError:
+        message = "drawing needs matplotlib: pip install 'gpuplan[plots]'"
+        raise InputError([Issue("bad-usage", message, option)]) from None
+    mpl.use("Agg")
+
+
+def new_figure(width: float, height: float, *, free: bool = False) -> Any:
+    """An empty picture of so many inches; matplotlib has to be there.
+
+    ``free`` leaves the placing of axes to the caller.
+    """
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    return Figure(figsize=(width, height), layout=None if free else "constrained")
 
 
 def save_picture(figure: Any, path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from solver.cli.html import HtmlFile, check_html, write_document
 from solver.cli.inputs import (
     AsJson,
     CatalogFolders,
@@ -72,6 +73,7 @@ def compare(
     offers: OfferTables = None,
     only: OnlyThese = False,
     csv: CsvFile = None,
+    html: HtmlFile = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
@@ -83,6 +85,7 @@ def compare(
     status is 3 where no value has a plan.
     """
     check_csv(csv, as_json=as_json)
+    check_html(html)
     faults = _faults_of(by)
     job, entries = read_inputs(
         scenario, catalog, overrides, offers=offers, only=only, faults=faults
@@ -119,6 +122,10 @@ def compare(
         data=found.as_dict,
         page=lambda width: compare_page(found, width, limit),
     )
+    if html is not None:
+        from solver.report.html_tables import comparison_document
+
+        write_document(html, comparison_document(found, entries.regions, limit))
     return _status(found)
 
 

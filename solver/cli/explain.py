@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from solver.cli.html import HtmlFile, check_html, write_document
 from solver.cli.inputs import (
     AsJson,
     CatalogFolders,
@@ -25,6 +26,7 @@ def explain(
     offers: OfferTables = None,
     only: OnlyThese = False,
     as_json: AsJson = False,
+    html: HtmlFile = None,
     time_limit: TimeLimit = None,
     seed: Seed = None,
     max_price_age: PriceAge = None,
@@ -39,6 +41,7 @@ def explain(
     from solver.cli.progress import ProgressLine
     from solver.interruption import gently
 
+    check_html(html)
     options = {
         "--time-limit": ("limits.time", time_limit),
         "--seed": ("limits.seed", seed),
@@ -59,4 +62,8 @@ def explain(
         from solver.report.insight_rows import insight_page
 
         write_page(insight_page(insight))
+    if html is not None:
+        from solver.report.html_tables import insight_document
+
+        write_document(html, insight_document(insight))
     return STATUS[insight.result.status]

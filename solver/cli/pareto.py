@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from solver.cli.html import HtmlFile, check_html, write_document
 from solver.cli.inputs import (
     AsJson,
     CatalogFolders,
@@ -67,6 +68,7 @@ def pareto(
     offers: OfferTables = None,
     only: OnlyThese = False,
     csv: CsvFile = None,
+    html: HtmlFile = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
@@ -77,6 +79,7 @@ def pareto(
     what a day saved costs; the knee is marked. The objective plays no part.
     """
     check_csv(csv, as_json=as_json)
+    check_html(html)
     if plot is not None:
         from solver.report.pictures import check_picture
 
@@ -108,6 +111,10 @@ def pareto(
 
         draw_frontier(found, plot)
         tell_letters()
+    if html is not None:
+        from solver.report.html_tables import frontier_document
+
+        write_document(html, frontier_document(found, points))
     return STATUS[found.status]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from solver.cli.html import HtmlFile, check_html, write_document
 from solver.cli.inputs import AsJson, CatalogFolders, Quiet
 from solver.cli.outputs import (
     CsvFile,
@@ -16,7 +17,6 @@ from solver.cli.outputs import (
     check_writable,
     deliver,
     tell_letters,
-    write_file,
 )
 from solver.cli.terminal import write, write_page
 from solver.cli.usage import PlainUsage
@@ -139,15 +139,6 @@ Up = Annotated[
         help="Of --plot: the axis up, or that of which each value has a line.",
     ),
 ]
-Html = Annotated[
-    Path | None,
-    typer.Option(
-        "--html",
-        metavar="FILE",
-        show_default=False,
-        help="Write one HTML page with tables and pictures; needs matplotlib.",
-    ),
-]
 Parquet = Annotated[
     Path | None,
     typer.Option(
@@ -225,7 +216,7 @@ def show(
     kind: KindOf = None,
     across: Across = None,
     up: Up = None,
-    html: Html = None,
+    html: HtmlFile = None,
     parquet: Parquet = None,
     plans: Plans = False,
     as_json: AsJson = False,
@@ -255,9 +246,9 @@ def show(
         _draw(found, plot, drawn, (across, up))
         tell_letters()
     if html is not None:
-        from solver.report.sweep_html import results_as_html
+        from solver.report.html_tables import results_document
 
-        write_file(html, results_as_html(found, limit), "--html")
+        write_document(html, results_document(found, limit))
         tell_letters()
     if parquet is not None:
         from solver.report.sweep_parquet import write_parquet
@@ -316,10 +307,11 @@ def _check_options(
 
 def _check_files(plot: Path | None, html: Path | None, parquet: Path | None) -> None:
     """Refuse files that could not be written, before any work is done."""
-    if plot is not None or html is not None:
+    check_html(html)
+    if plot is not None:
         from solver.report.pictures import check_picture
 
-        check_picture(plot or Path("page.svg"))
+        check_picture(plot)
     if parquet is not None:
         from solver.report.sweep_parquet import check_parquet
 

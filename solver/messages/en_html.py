@@ -81,6 +81,8 @@ HTML = {
         "{count:,} {count:region is|regions are} not on the map: the place is not "
         "known."
     ),
+    "html.map": "On the map",
+    "html.map.text": "{planned:,} of {rows:,} {rows:region has|regions have} a plan.",
     "html.map.land": "Land: Natural Earth, simplified; places: GeoNames.",
     "html.map.best": "best",
     "html.map.plan": "with a plan",
@@ -90,6 +92,11 @@ HTML = {
     "html.column.price": "USD a GPU-hour",
     "html.column.stock": "stock",
     "html.column.result": "result",
+    "html.compare.text": "The best {count:,}, the best one first.",
+    "html.fact.points": "Points with a plan",
+    "html.sweep.heatmap": "The best of each pair of values",
+    "html.sweep.lines": "Along the first axis",
+    "html.sweep.tornado": "What moves the figure most",
     "html.timeline": "Phases and leases over time",
     "html.timeline.text": "{phases:,} phases on {leases:,} {leases:lease|leases}.",
     "html.timeline.lease": "Lease {number}: {nodes:,} {nodes:node|nodes}",

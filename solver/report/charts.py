@@ -18,7 +18,7 @@ from xml.etree import ElementTree as ET
 from solver.report.palette import LIGHT
 from solver.report.pictures import new_figure
 
-__all__ = ["WIDTH", "Bar", "bars", "drawn", "ink"]
+__all__ = ["WIDTH", "Bar", "bars", "drawn", "ink", "inline"]
 
 WIDTH = 360
 """Width of a chart, CSS pixels."""
@@ -103,11 +103,14 @@ def drawn(
         figure.patch.set_alpha(0)
         draw(figure)
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return _inline(file.getvalue(), key, title, text)
+    return inline(file.getvalue(), key, title, text)
 
 
-def _inline(svg: bytes, key: str, title: str, text: str) -> str:
-    """Return matplotlib's file as part of a page: own ids, the page's colours."""
+def inline(svg: bytes, key: str, title: str, text: str) -> str:
+    """Return matplotlib's file as part of a page: own ids, the page's colours.
+
+    ``key``, ``title`` and ``text`` as those of `drawn`.
+    """
     root = ET.fromstring(svg)  # noqa: S314 -- matplotlib wrote it a moment ago
     for extra in root.findall(f"{_SVG}metadata"):
         root.remove(extra)

@@ -24,14 +24,23 @@ _COLOURS = 7
 
 
 def frontier_chart(
-    key: str, title: str, text: str, frontier: Frontier, plan: Plan | None
+    key: str,
+    title: str,
+    text: str,
+    frontier: Frontier,
+    plan: Plan | None,
+    called: str,
 ) -> str:
-    """Return the points of a frontier, a shape a GPU, and a plan ringed on it."""
+    """Return the points of a frontier, a shape a GPU.
+
+    ``plan`` is ringed and explained as what it is ``called``.
+    """
     plans = [point.plan for point in frontier.points]
 
     def draw(figure: Any) -> None:
         axes = figure.add_axes((0.155, 0.17, 0.825, 0.62))
-        _steps(axes, plans)
+        if frontier.third is None:
+            _steps(axes, plans)
         _points(axes, plans)
         if plan is not None:
             axes.plot(
@@ -42,7 +51,7 @@ def frontier_chart(
                 fillstyle="none",
                 markeredgewidth=2,
                 color=ink("ink"),
-                label=sentence("html.this-plan"),
+                label=called,
             )
         shown = [*plans, plan] if plan is not None else plans
         scaled(axes.set_xscale, axes.xaxis, [p.duration_days for p in shown])

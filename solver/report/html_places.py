@@ -17,7 +17,7 @@ from solver.units import format_usd
 if TYPE_CHECKING:
     from solver.catalog.schema import Region
 
-__all__ = ["places"]
+__all__ = ["map_chart", "places"]
 
 _ON_PAPER = 7
 """Rows that are shown at once, and printed."""
@@ -38,13 +38,34 @@ def _places(
     comparison: Comparison, regions: Mapping[str, Region], plan: Plan
 ) -> Chart | Table:
     """Return the regions as a map and a table, or as a table alone."""
-    title = sentence("html.regions")
     text = sentence(
         "html.regions.text",
         gpu=gpu_name(plan.gpu),
         planned=len(comparison.planned),
         rows=len(comparison.rows),
     )
+    table = _table(comparison, regions)
+    drawn = _map(comparison, regions, table.title, text)
+    return table if drawn is None else drawn
+
+
+def map_chart(comparison: Comparison, regions: Mapping[str, Region]) -> Iterator[Chart]:
+    """Yield all compared regions on a map, where the place of one is known."""
+    title = sentence("html.map")
+    text = sentence(
+        "html.map.text",
+        planned=len(comparison.planned),
+        rows=len(comparison.rows),
+    )
+    drawn = _map(comparison, regions, title, text)
+    if drawn is not None:
+        yield drawn
+
+
+def _map(
+    comparison: Comparison, regions: Mapping[str, Region], title: str, text: str
+) -> Chart | None:
+    """Return the compared regions on a map; None: no place is known."""
     marked = [
         Place(region.lon, region.lat, _kind(row, comparison))
         for row in comparison.rows
@@ -52,19 +73,19 @@ def _places(
         and region.lon is not None
         and region.lat is not None
     ]
+    if not marked:
+        return None
     missing = len(comparison.rows) - len(marked)
     note = text
     if missing:
         note += " " + sentence("html.regions.unplaced", count=missing)
     note += " " + sentence("html.map.land")
-    table = _table(comparison, regions)
-    if not marked:
-        return table
     svg = world_map("chart-regions", title, text, marked)
     legend = tuple(
         (mark, sentence(f"html.map.{kind}"))
         for mark, kind in (("★", "best"), ("●", "plan"), ("×", "none"))
     )
+    table = _table(comparison, regions)
     return Chart("regions", title, svg, (table,), note, legend, wide=True)
 
 

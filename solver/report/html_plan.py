@@ -43,7 +43,13 @@ if TYPE_CHECKING:
     from solver.planning.pareto import Frontier
     from solver.planning.surroundings import Surroundings
 
-__all__ = ["answer_document", "plan_charts", "plan_facts"]
+__all__ = [
+    "answer_document",
+    "plan_charts",
+    "plan_facts",
+    "status_text",
+    "tone_of",
+]
 
 _TONES = {"optimal": "good", "feasible": "warn", "unknown": "warn"}
 
@@ -91,8 +97,8 @@ def answer_document(
         title=f"{result.scenario} – gpuplan",
         eyebrow=result.scenario,
         headline=page.headline,
-        tone=_TONES.get(result.status, "bad"),
-        status=_status(result),
+        tone=tone_of(result),
+        status=status_text(result),
         facts=facts,
         blocks=(
             *blocks,
@@ -106,7 +112,12 @@ def answer_document(
     )
 
 
-def _status(result: PlanResult) -> str:
+def tone_of(result: PlanResult) -> str:
+    """Return how the status of an answer is shown."""
+    return _TONES.get(result.status, "bad")
+
+
+def status_text(result: PlanResult) -> str:
     """Return how the answer is known, in words."""
     if result.status == "feasible":
         return known_text(result)
@@ -214,7 +225,8 @@ def trade_off(frontier: Frontier, plan: Plan | None, *, wide: bool = False) -> C
     title = sentence("html.frontier")
     proved = "" if frontier.status == "optimal" else ".open"
     text = sentence(f"html.frontier.text{proved}", points=len(frontier.points))
-    svg = frontier_chart("chart-frontier", title, text, frontier, plan)
+    called = sentence("html.this-plan")
+    svg = frontier_chart("chart-frontier", title, text, frontier, plan, called)
     table = table_of(pareto_page(frontier, WIDE, len(frontier.points)).parts[0])
     return Chart("frontier", title, svg, (table,), text, wide=wide)
 

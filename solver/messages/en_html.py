@@ -3,12 +3,9 @@
 __all__ = ["HTML"]
 
 HTML = {
-    "html.eyebrow": "GPU plan",
     "html.this-plan": "this plan",
     "html.skip": "To the figures",
     "html.known": "Proved: nothing in the catalog does better",
-    "html.open": "Not proved: up to {gap} may be missing to the best",
-    "html.no-bound": "Not proved: there is no bound",
     "html.none": "Proved: there is no plan",
     "html.unknown": "Not decided: the time limit came first",
     "html.notices": "{count} {count:thing|things} to know before you rely on this",
@@ -25,7 +22,6 @@ HTML = {
     "html.fact.memory": "Memory used",
     "html.fact.headroom": "{free} of {capacity} GiB free on the fullest GPU",
     "html.fact.proof": "Gap to the bound",
-    "html.fact.bound": "bound {bound}; {candidates:,} candidates",
     "html.fact.candidates": "{candidates:,} candidates",
     "html.chart.cost": "Cost by part, {total} in all.",
     "html.chart.duration": "Time by part, {total} in all.",

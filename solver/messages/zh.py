@@ -10,6 +10,7 @@ from solver.messages.zh_data import ZH_DATA
 from solver.messages.zh_explain import ZH_EXPLAIN
 from solver.messages.zh_exporting import ZH_EXPORTING
 from solver.messages.zh_geography import ZH_GEOGRAPHY
+from solver.messages.zh_html import ZH_HTML
 from solver.messages.zh_import import ZH_IMPORTING
 from solver.messages.zh_labels import ZH_LABELS
 from solver.messages.zh_launching import ZH_LAUNCHING
@@ -408,6 +409,7 @@ MESSAGES: dict[str, str] = (
     | ZH_SUPPLY
     | ZH_SWEEPS
     | ZH_GEOGRAPHY
+    | ZH_HTML
     | ZH_PHASES
     | ZH_CATALOG
     | ZH_CARDS

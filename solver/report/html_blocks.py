@@ -6,9 +6,10 @@ All words and figures are as shown. Nothing in them is markup but `Chart.svg`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
+from solver.languages import language
 from solver.report.figures import Grid, Row, Section
 
 __all__ = [
@@ -161,7 +162,7 @@ class Document:
     facts: Facts
     blocks: tuple[Block, ...]
     footer: str
-    language: str = "en"
+    language: str = field(default_factory=language)
     notices: str = ""
 
     @property

@@ -11,7 +11,14 @@ from typing import Any, ParamSpec, TypeVar
 from solver.errors import InputError, Issue, shown
 from solver.languages import ENGLISH, LANGUAGES, language, speaking
 
-__all__ = ["check_drawing", "check_picture", "has_letters", "new_figure", "readable", "save_picture"]
+__all__ = [
+    "check_drawing",
+    "check_picture",
+    "has_letters",
+    "new_figure",
+    "readable",
+    "save_picture",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")

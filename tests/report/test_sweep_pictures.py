@@ -137,11 +137,12 @@ def test_the_html_page_needs_nothing_else(
 def test_names_in_a_page_are_text() -> None:
     """Tests that a name is never taken for markup."""
     pytest.importorskip("matplotlib")
-    from solver.report.sweep_html import results_as_html
+    from solver.report.html_page import document_as_html
+    from solver.report.html_tables import results_document
 
     meta = {"name": "<script>x</script>", "groups": '[["<b>"]]', "points": "1"}
     found = results_of(meta, [answer(0, 5.0, **{"<b>": "<i>"})])
-    text = results_as_html(found, 5)
+    text = document_as_html(results_document(found, 5))
     assert "<script>" not in text
     assert "<i>" not in text
 

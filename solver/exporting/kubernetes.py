@@ -247,8 +247,6 @@ def _notes(run: Run) -> list[Message]:
         ),
         Message.of("launch.kubernetes.empty", folder=DATA_FOLDER, name=DATA),
     ]
-    if run.storage is not None:
-        notes.append(Message.of("launch.kubernetes.storage", tier=run.storage.name))
     if run.spare_nodes:
         notes.append(Message.of("launch.kubernetes.spares", nodes=run.spare_nodes))
     fabric = run.network

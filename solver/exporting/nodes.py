@@ -8,9 +8,10 @@ guide of NCCL, and aws-ofi-nccl @2daf7d30 of August 2026.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from solver.catalog.supply import LOCAL_KINDS
 from solver.exporting.command import training_command
 from solver.exporting.program import Command
 from solver.exporting.run import Run
@@ -74,13 +75,17 @@ class NodeFiles:
     texts: Mapping[str, str]
 
 
-def node_files(run: Run, times: int = IN_PLACE) -> NodeFiles:
+def node_files(
+    run: Run, times: int = IN_PLACE, notes: Sequence[Message] = ()
+) -> NodeFiles:
     """Return the script that every node of a run starts, and what it reads.
 
     Parameters
     ----------
     times
         How often its processes are started again before it fails.
+    notes
+        What else the script says at its top.
 
     Raises
     ------
@@ -90,7 +95,8 @@ def node_files(run: Run, times: int = IN_PLACE) -> NodeFiles:
     command = training_command(run)
     meeting = {} if run.nodes == 1 else OWN_STORE
     environment = {**meeting, **network_environment(run), **command.environment}
-    ready = replace(command, environment=environment)
+    said = (*command.notes, *notes)
+    ready = replace(command, environment=environment, notes=said)
     text = script(run, ready, launch_words(run, command, times))
     return NodeFiles(ready, {NODE_SCRIPT: text, **command.files})
 
@@ -206,9 +212,18 @@ def cpus_needed(run: Run) -> int:
     return wanted if there is None else max(1, min(wanted, int(there)))
 
 
-def launcher_notes(run: Run) -> list[Message]:
-    """Return what any launcher leaves to the user."""
+def launcher_notes(run: Run, *, mounted: bool = False) -> list[Message]:
+    """Return what any launcher leaves to the user.
+
+    Parameters
+    ----------
+    mounted
+        Whether it brings data and checkpoints to the nodes itself.
+    """
     notes = []
+    if run.storage is not None and not mounted:
+        kind = "local-storage" if run.storage.kind in LOCAL_KINDS else "storage"
+        notes.append(Message.of(f"launch.note.{kind}", tier=run.storage.name))
     if run.rollout_nodes:
         notes.append(Message.of("launch.note.rollouts", nodes=run.rollout_nodes))
     if run.checkpoint_s is None and run.plan.duration_days > 1:

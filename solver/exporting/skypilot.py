@@ -190,9 +190,7 @@ def _notes(run: Run, cloud: Cloud | None) -> list[Message]:
         notes += _cloud_notes(run, cloud)
     if run.spare_nodes:
         notes.append(Message.of("launch.skypilot.spares", nodes=run.spare_nodes))
-    if run.storage is not None and not _mounts(run):
-        notes.append(Message.of("launch.skypilot.storage", tier=run.storage.name))
-    return [*notes, *launcher_notes(run)]
+    return [*notes, *launcher_notes(run, mounted=bool(_mounts(run)))]
 
 
 def _cloud_notes(run: Run, cloud: Cloud) -> list[Message]:

@@ -23,10 +23,12 @@ def files(run: Run) -> Files:
     InputError
         The framework's files cannot say what the plan does.
     """
-    node = node_files(run, restarts(run))
-    notes = [*node.command.notes, *launcher_notes(run)]
+    notes = launcher_notes(run)
+    if run.plan.slice is not None:
+        notes.append(Message.of("launch.torchrun.slice"))
     if run.nodes > 1:
         notes.append(
             Message.of("launch.torchrun.each", nodes=run.nodes, script=NODE_SCRIPT)
         )
-    return Files(node.texts, tuple(notes))
+    node = node_files(run, restarts(run), notes)
+    return Files(node.texts, node.command.notes)

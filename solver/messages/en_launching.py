@@ -14,6 +14,14 @@ LAUNCHING = {
         "{nodes:,} more {nodes:node|nodes} of the plan only {nodes:generates|generate}:"
         " these files do not start what runs there."
     ),
+    "launch.note.storage": (
+        "Data and checkpoints are planned on {tier}: every node has to see the same "
+        "folders."
+    ),
+    "launch.note.local-storage": (
+        "Data and checkpoints are planned on the nodes' own drives ({tier}): copy data "
+        "to each node, and expect a node that takes another's place to have neither."
+    ),
     "launch.note.no-checkpoints": (
         "The plan writes one checkpoint, at the end: a job that is started again "
         "starts from the beginning."
@@ -21,6 +29,10 @@ LAUNCHING = {
     "launch.note.tcpx": (
         "{network} needs Google's plugin and its variables, which come with its "
         "installation and are not set here."
+    ),
+    "launch.torchrun.slice": (
+        "Set CUDA_VISIBLE_DEVICES to the UUID of the MIG slice ('nvidia-smi -L'): a "
+        "process sees one slice."
     ),
     "launch.torchrun.each": (
         "Start {script} on each of {nodes:,} {nodes:node|nodes}, with NODE_RANK from 0 "
@@ -60,7 +72,6 @@ LAUNCHING = {
     "launch.kubernetes.empty": (
         "Variables that are empty have to be set; {name} lies below {folder}."
     ),
-    "launch.kubernetes.storage": "Data and checkpoints are planned on {tier}.",
     "launch.kubernetes.spares": (
         "{nodes:,} spare {nodes:node is|nodes are} not asked for here: keep "
         "{nodes:it|them} free in the cluster, and the pod of a node that fails moves "
@@ -100,8 +111,5 @@ LAUNCHING = {
     "launch.skypilot.spares": (
         "{nodes:,} spare {nodes:node is|nodes are} not rented: SkyPilot rents another "
         "node when one is lost, which takes longer than the plan assumes."
-    ),
-    "launch.skypilot.storage": (
-        "Data and checkpoints are planned on {tier}: mount it, and give its folders."
     ),
 }

@@ -11,11 +11,22 @@ ZH_LAUNCHING = {
     "launch.note.rollouts": (
         "方案中另有 {nodes:,} 个节点只做生成：这些文件不启动其上的程序。"
     ),
+    "launch.note.storage": (
+        "数据和检查点计划放在 {tier} 上：每个节点都须看到相同的文件夹。"
+    ),
+    "launch.note.local-storage": (
+        "数据和检查点计划放在节点自己的硬盘上（{tier}）：请把数据复制到每个节点；顶替的"
+        "节点上两者都没有。"
+    ),
     "launch.note.no-checkpoints": (
         "方案只在结束时写一个检查点：作业若重新启动，将从头开始。"
     ),
     "launch.note.tcpx": (
         "{network} 需要 Google 的插件及其变量；它们随插件安装，此处不设置。"
+    ),
+    "launch.torchrun.slice": (
+        "请将 CUDA_VISIBLE_DEVICES 设为 MIG 切片的 UUID（'nvidia-smi -L'）：一个进程"
+        "只能使用一个切片。"
     ),
     "launch.torchrun.each": (
         "在 {nodes:,} 个节点上各启动 {script}：NODE_RANK 从 0 起编号，MASTER_ADDR 为 0 "
@@ -46,7 +57,6 @@ ZH_LAUNCHING = {
         "（所有节点都能挂载的存储卷声明）。"
     ),
     "launch.kubernetes.empty": "空的变量必须设置；{name} 位于 {folder} 之下。",
-    "launch.kubernetes.storage": "数据和检查点计划放在 {tier} 上。",
     "launch.kubernetes.spares": (
         "{nodes:,} 个备用节点不在此申请：请在集群中保持空闲，故障节点的 pod "
         "会移到那里。"
@@ -79,8 +89,5 @@ ZH_LAUNCHING = {
     "launch.skypilot.spares": (
         "{nodes:,} 个备用节点不租用：SkyPilot 在失去节点时另租一个，所需时间比方案"
         "假设的更长。"
-    ),
-    "launch.skypilot.storage": (
-        "数据和检查点计划放在 {tier} 上：请挂载它，并给出其文件夹。"
     ),
 }

@@ -216,3 +216,18 @@ def test_lists_say_where_they_are_from() -> None:
     """Tests that each list of names that files are held against can be read."""
     for name in ("slurm", "torchrun", "pytorchjob", "skypilot"):
         assert len(rows(name)) > 20
+
+
+@pytest.mark.parametrize("launcher", WRITERS)
+def test_where_data_lies_is_told(launcher: str) -> None:
+    """Tests that shared storage and drives of the nodes' own are told apart."""
+    expected = {"llama3-70b-deadline": "storage", "rent-or-buy": "local-storage"}
+    for name, kind in expected.items():
+        ids = [note.id for note in written(shipped(name), launcher).notes]
+        assert f"launch.note.{kind}" in ids
+
+
+def test_a_slice_is_named_by_hand() -> None:
+    """Tests that a script without a launcher says how a slice is chosen."""
+    ids = [note.id for note in written(shipped("qlora-8b-mig-slice"), "torchrun").notes]
+    assert "launch.torchrun.slice" in ids

@@ -210,7 +210,7 @@ def test_buckets_are_mounted_where_the_plan_has_an_object_store() -> None:
     assert "file_mounts" not in task(other)
     assert task(other)["envs"]["CHECKPOINT_DIR"] is None
     ids = [note.id for note in written(other, "skypilot").notes]
-    assert "launch.skypilot.storage" in ids
+    assert "launch.note.storage" in ids
 
 
 def test_every_node_starts_the_program(tmp_path: Path) -> None:

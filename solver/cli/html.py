@@ -71,6 +71,8 @@ def write_answer(
     """
     from solver.cli.progress import ProgressLine
     from solver.interruption import gently
+    from solver.planning.acting import acting_on_result
+    from solver.planning.route import route_of
     from solver.planning.surroundings import surroundings
     from solver.report.html_plan import answer_document
 
@@ -78,4 +80,6 @@ def write_answer(
     if result.plan is not None and result.total is None:
         with gently(), ProgressLine(wanted=not quiet) as line:
             around = surroundings(job, catalog, result.plan, line.update)
-    write_document(file, answer_document(result, catalog, around))
+    acting = acting_on_result(result, job, catalog)
+    route = None if acting is None else route_of(acting)
+    write_document(file, answer_document(result, catalog, around, route))

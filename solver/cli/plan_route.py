@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from solver.cli.html import HtmlFile, check_html, write_document
 from solver.cli.inputs import AsJson, PlanName
 from solver.cli.terminal import note, write, write_page
 
 __all__ = ["route"]
 
 
-def route(plan: PlanName, as_json: AsJson = False) -> int:
+def route(plan: PlanName, as_json: AsJson = False, html: HtmlFile = None) -> int:
     """Show the steps from a plan to a finished run, as a checklist with dates.
 
     What to order and to ask for, when data and nodes are there, what to measure in the
@@ -19,10 +20,16 @@ def route(plan: PlanName, as_json: AsJson = False) -> int:
     from solver.planning.plan_file import read_plan
     from solver.planning.route import route_of
 
+    check_html(html)
     file = read_plan(plan)
     found = route_of(acting_on_file(file))
     for notice in file.notices:
         note(notice.text)
+    if html is not None:
+        from solver.report.html_route import route_document
+
+        digest = str(file.data["request"]["catalog"]["digest"])
+        write_document(html, route_document(found, file.scenario.name, digest))
     if as_json:
         from solver.report.as_json import object_as_json
 

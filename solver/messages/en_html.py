@@ -31,6 +31,8 @@ HTML = {
         "The exposed parts of one step add up to {total}; eight of ten measured steps "
         "would take {interval}."
     ),
+    "html.route": "From here to there",
+    "html.fact.start": "Day 0",
     "html.free": "free",
     "html.data": "Data of this chart",
     "html.more": "{count:,} more {count:row|rows}",

@@ -31,6 +31,8 @@ ZH_HTML = {
     "html.chart.step-interval": (
         "一步中未被掩盖的各部分合计 {total}；实测的步时间十次中有八次在 {interval} 内。"
     ),
+    "html.route": "实施路线",
+    "html.fact.start": "起始日",
     "html.free": "空闲",
     "html.data": "此图的数据",
     "html.more": "另有 {count:,} 行",

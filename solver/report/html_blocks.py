@@ -15,12 +15,14 @@ from solver.report.figures import Grid, Row, Section
 __all__ = [
     "Block",
     "Chart",
+    "Checklist",
     "Document",
     "Drawing",
     "Facts",
     "Lines",
     "Source",
     "Table",
+    "Task",
     "block_of",
     "blocks_of",
     "table_of",
@@ -123,7 +125,33 @@ class Drawing:
     kind: str = "drawing"
 
 
-Block = Table | Lines | Source | Chart | Drawing
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A step of a checklist: what, when, and each thing to do in it."""
+
+    title: str
+    when: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Checklist:
+    """Steps to go, in order, below the dates to look at.
+
+    ``folded``: the reader unfolds the steps, and paper leaves all of it out.
+    """
+
+    id: str
+    title: str
+    dates: Table
+    tasks: tuple[Task, ...]
+    folded: bool = False
+    note: str = ""
+    wide: bool = True
+    kind: str = "checklist"
+
+
+Block = Table | Lines | Source | Chart | Drawing | Checklist
 
 
 @dataclass(frozen=True, slots=True)

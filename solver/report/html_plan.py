@@ -33,6 +33,7 @@ from solver.report.html_chain import chain_blocks, chain_facts
 from solver.report.html_charts import memory_chart, share_chart, step_chart
 from solver.report.html_layout import drawing
 from solver.report.html_places import places
+from solver.report.html_route import checklist
 from solver.report.pareto_rows import WIDE, pareto_page
 from solver.report.phase_rows import answer_page
 from solver.report.purchase_rows import cost_text
@@ -41,6 +42,7 @@ from solver.units import format_count, format_usd
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog
     from solver.planning.pareto import Frontier
+    from solver.planning.route import Route
     from solver.planning.surroundings import Surroundings
 
 __all__ = [
@@ -68,7 +70,10 @@ _LAST = ("section.proof", "section.provenance")
 
 
 def answer_document(
-    result: PlanResult, catalog: Catalog, around: Surroundings | None = None
+    result: PlanResult,
+    catalog: Catalog,
+    around: Surroundings | None = None,
+    route: Route | None = None,
 ) -> Document:
     """Return the page of an answer.
 
@@ -80,6 +85,8 @@ def answer_document(
         Where regions are.
     around
         The frontier and other regions, where they were asked for.
+    route
+        The steps from here to there, where there is a plan.
     """
     page = answer_page(result)
     sections = {part.id: part for part in page.parts}
@@ -104,6 +111,7 @@ def answer_document(
             *blocks,
             *(_explained(rest) if plan is None and total is None else ()),
             *warnings,
+            *(() if route is None else (checklist(route, folded=True),)),
             *_ordered(rest, plan is None and total is None),
             *asked_block(result),
         ),

@@ -363,3 +363,39 @@ def test_a_phone_does_not_scroll_sideways(
     )
     width = int(done.stdout.split("<title>wide-")[1].split("<")[0])
     assert 300 < width <= 390
+
+
+def test_the_way_there_is_a_checklist_with_dates(
+    written: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Tests that page and JSON have the same steps and dates, folded in the page."""
+    _, _, data, page = written["quickstart-7b"]
+    (section,) = (e for e in page.all("section") if e.attributes.get("id") == "route")
+    tasks = [e for e in section.all("details") if e.attributes["class"] == "task"]
+    steps = data["route"]["steps"]
+    assert len(tasks) == len(steps) > 4
+    for task, step in zip(tasks, steps, strict=True):
+        assert step["start"] in task.all("p")[0].text
+        items = [" ".join(e.text.split()) for e in task.all("li")]
+        assert items == [" ".join(line["text"].split()) for line in step["checks"]]
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps(data), encoding="utf-8")
+    ran, alone = page_of(capsys, tmp_path / "route.html", "plan", "route", plan)
+    assert ran.status == 0
+    assert faults_of(alone) == []
+    assert loaded(alone) == []
+    assert not alone.all("details")  # nothing is folded: it is to be printed
+    for step in steps:
+        for line in step["checks"]:
+            text = line["text"].replace("PLAN.json", str(plan))
+            assert " ".join(text.split()) in " ".join(alone.text.split())
+
+
+@pytest.mark.parametrize("name", ["two", "impossible-70b-full-one-node"])
+def test_a_chain_has_a_way_there_and_a_no_has_none(
+    written: dict[str, Any], name: str
+) -> None:
+    """Tests that the checklist is there with a plan alone."""
+    _, _, data, page = written[name]
+    found = [e for e in page.all("section") if e.attributes.get("id") == "route"]
+    assert bool(found) == (data["route"] is not None) == (name == "two")

@@ -132,7 +132,7 @@ def exported(run: Run, wanted: Format) -> Files:
     if not wanted.frameworks or run.framework.id in wanted.frameworks:
         return files
     warning = Message.of(
-        "warning.export.framework", framework=run.framework.name, format=wanted.id
+        "note.export.framework", framework=run.framework.name, format=wanted.id
     )
     return Files(files.texts, (warning, *files.notes))
 

@@ -90,7 +90,7 @@ EXPORTING = {
         "take part when one fails."
     ),
     "note.export.written": "Wrote {files:,} {files:file|files} to {folder}. {what}.",
-    "warning.export.framework": (
+    "note.export.framework": (
         "The plan is predicted for {framework}, and this is written for {format}: step "
         "time and memory will differ from it."
     ),

@@ -79,7 +79,7 @@ ZH_EXPORTING = {
         "除参与训练的节点外另租了 {nodes:,} 台备用节点，有节点故障时顶上。"
     ),
     "note.export.written": "已写入 {files:,} 个文件到 {folder}。{what}。",
-    "warning.export.framework": (
+    "note.export.framework": (
         "方案是按 {framework} 预测的，而这里为 {format} 生成：步时间和显存会有所不同。"
     ),
 }

@@ -17,7 +17,8 @@ from solver.catalog.digest import catalog_digest
 from solver.catalog.load import load_catalog
 from solver.errors import InputError, Issue, shown
 from solver.files import is_file
-from solver.plan import SCHEMA_VERSION, Lease, Message, Move, PhasePlan, Plan
+from solver.plan import SCHEMA_VERSION, Lease, Message, Move, PhasePlan, Plan, Total
+from solver.planning.plan_trust import told, unfit_parts
 from solver.planning.request import Request
 from solver.resources import shipped_catalog
 from solver.scenario.json_files import read_json
@@ -120,9 +121,60 @@ def read_plan(path: Path) -> PlanFile:
     catalog = _catalog(request)
     scenario = _scenario(request, catalog, name, places)
     jobs = _jobs(data, scenario, name, places)
-    leases, moves = _chain(data, scenario, _Place(name, places))
+    at = _Place(name, places)
+    leases, moves = _chain(data, scenario, at)
+    _refuse_unfit(jobs, at)
     notices = _notices(data, catalog)
-    return PlanFile(name, data, jobs, leases, moves, scenario, catalog, notices)
+    file = PlanFile(name, data, jobs, leases, moves, scenario, catalog, notices)
+    if not notices:
+        _refuse_changed(file, at)
+    return file
+
+
+def _refuse_unfit(jobs: tuple[PlannedJob, ...], at: _Place) -> None:
+    """Refuse plans with figures that none can have.
+
+    Raises
+    ------
+    InputError
+        Every such figure.
+    """
+    issues = []
+    for number, job in enumerate(jobs):
+        above: DataPath = ("phases", number, "plan") if job.phase else ("plan",)
+        for code, message, path in unfit_parts(job.plan):
+            full = (*above, *path)
+            where = at.places.where(at.name, full)
+            issues.append(Issue(code, message, where, dotted(full)))
+    if issues:
+        raise InputError(issues)
+
+
+def _refuse_changed(file: PlanFile, at: _Place) -> None:
+    """Refuse a plan that does not follow from its decisions, as none of ours does.
+
+    Only a plan of this version and catalog can be held to that.
+
+    Raises
+    ------
+    InputError
+        Each promise that it does not keep.
+    """
+    from solver.verify import verify
+    from solver.verify.chain import verify_chain
+
+    if file.scenario.phases:
+        total = _validated(Total, file.data.get("total"), ("total",), at)
+        phases = _validated(list[PhasePlan], file.data["phases"], ("phases",), at)
+        broken = verify_chain(
+            phases, file.leases, file.moves, total, file.scenario, file.catalog
+        )
+    else:
+        (job,) = file.jobs
+        broken = verify(job.plan, job.scenario, file.catalog)
+    if broken:
+        where = at.places.where(at.name, ("plan",))
+        raise InputError([Issue("plan-changed", told(v), where) for v in broken])
 
 
 def _check_kind(data: dict[str, Any], name: str) -> None:

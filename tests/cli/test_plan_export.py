@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -14,8 +13,7 @@ from solver.planning.answering import answer
 from solver.report.as_json import result_as_json
 from tests.cli.running import run
 from tests.planning.jobs import catalog, job
-from tests.planning.phased import apart
-from tests.planning.test_plan_file import answer_request
+from tests.planning.phased import phased
 
 
 @cache
@@ -27,13 +25,8 @@ def solved() -> str:
 @cache
 def chained() -> str:
     """A plan of two phases, both with Megatron-LM."""
-    scenario, result = apart()
-    text = result_as_json(replace(result, request=answer_request(scenario)))
-    data = json.loads(text)
-    for phase in data["phases"]:
-        phase["plan"]["framework"] = "megatron"
-        phase["plan"]["layout"]["zero_stage"] = 1
-    return json.dumps(data)
+    scenario = phased(workload={"framework": "megatron"})
+    return result_as_json(answer(scenario, catalog()))
 
 
 @pytest.fixture
@@ -142,6 +135,7 @@ def test_a_plan_that_a_format_cannot_say(
     """Tests that every reason is told with exit status 2, and nothing is written."""
     data = json.loads(solved())
     data["plan"]["layout"] |= {"loss": "chunked", "optimizer": "adagrad"}
+    data["request"]["catalog"]["digest"] = "another"  # or it would be refused as edited
     path = tmp_path / "plan.json"
     path.write_text(json.dumps(data), encoding="utf-8")
     words = ("plan", "export", path, "--to", "megatron", "--out", tmp_path / "out")

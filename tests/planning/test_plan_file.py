@@ -237,3 +237,58 @@ def test_no_file_and_no_json(tmp_path: Path) -> None:
     ((code, where, _),) = faults(tmp_path / "text.json")
     assert code == "json-syntax"
     assert where == f"{tmp_path / 'text.json'}:1:1"
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "code"),
+    [
+        (("nodes",), -4, "out-of-range"),
+        (("steps",), 10**400, "out-of-range"),
+        (("layout", "micro_batch"), 0, "out-of-range"),
+        (("layout", "layers_per_stage"), [-1], "out-of-range"),
+        (("step_time_s",), 0, "out-of-range"),
+        (("cost_usd",), -1, "out-of-range"),
+        (("cost_parts_usd", "compute"), -1, "out-of-range"),
+        (("step_time_parts_s",), {}, "missing-key"),
+        (("memory_gib",), {}, "missing-key"),
+        (("memory_gib", "capacity"), 0, "out-of-range"),
+        (("order_date",), "soon", "wrong-value"),
+        (("nodes",), 3, "plan-changed"),
+        (("layout", "dp"), 7, "plan-changed"),
+        (("layout", "layers_per_stage"), [], "plan-changed"),
+        (("offer",), "nobody/nowhere", "plan-changed"),
+        (("cost_usd",), 1.0, "plan-changed"),
+        (("step_time_s",), 1e-3, "plan-changed"),
+    ],
+)
+@pytest.mark.parametrize("of_chain", [False, True])
+def test_an_edited_plan_is_refused(
+    tmp_path: Path, place: tuple[str, ...], value: Any, code: str, *, of_chain: bool
+) -> None:
+    """Tests that no figure of a plan, or of a phase, can be changed unseen."""
+    result = solved()
+    if of_chain:
+        scenario, result = apart()
+        result = replace(result, request=answer_request(scenario))
+    data = json.loads(result_as_json(result))
+    part = data["phases"][1]["plan"] if of_chain else data["plan"]
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = value
+    told = faults(written(tmp_path, result, **data))
+    assert {each for each, _, _ in told} == {code}
+    assert all((where or "").count(":") >= 2 for _, where, _ in told)
+    if code != "plan-changed":
+        above = "phases[1].plan" if of_chain else "plan"
+        assert all((at or "").startswith(f"{above}.{place[0]}") for _, _, at in told)
+
+
+def test_a_plan_of_another_catalog_is_not_held_to_this_one(tmp_path: Path) -> None:
+    """Tests that figures of another catalog are told by a notice alone."""
+    request = dict(solved().request or {})
+    request["catalog"] = {"digest": "another", "folders": []}
+    data = json.loads(result_as_json(solved()))
+    data["plan"]["cost_usd"] = 1.0
+    data["request"] = request
+    (notice,) = read_plan(written(tmp_path, solved(), **data)).notices
+    assert notice.id == "notice.plan.catalog"

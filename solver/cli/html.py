@@ -69,10 +69,10 @@ def write_answer(
     InputError
         The file cannot be written.
     """
+    from solver.acting.basis import acting_on_result
+    from solver.acting.route import route_of
     from solver.cli.progress import ProgressLine
     from solver.interruption import gently
-    from solver.planning.acting import acting_on_result
-    from solver.planning.route import route_of
     from solver.planning.surroundings import surroundings
     from solver.report.html_plan import answer_document
 

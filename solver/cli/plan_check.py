@@ -12,10 +12,10 @@ from solver.cli.inputs import AsJson, PlanName, Quiet
 from solver.cli.terminal import note, write, write_page
 
 if TYPE_CHECKING:
-    from solver.planning.acting import Acting
-    from solver.planning.checking import Asked, Check
-    from solver.planning.measured import Measured
-    from solver.planning.plan_file import PlanFile
+    from solver.acting.basis import Acting
+    from solver.acting.checking import Asked, Check
+    from solver.acting.measured import Measured
+    from solver.acting.plan_file import PlanFile
 
 __all__ = ["check"]
 
@@ -106,8 +106,8 @@ def check(
     and billing units included. The exit status is 3 where deadline or budget can no
     longer be kept, by staying or by a change.
     """
-    from solver.planning.acting import acting_on_file
-    from solver.planning.plan_file import read_plan
+    from solver.acting.basis import acting_on_file
+    from solver.acting.plan_file import read_plan
 
     found, asked = _read(
         measured, measurements, done_steps, done_tokens, spent, as_of, phase
@@ -133,9 +133,9 @@ def _read(
     phase: str | None,
 ) -> tuple[Measured, Asked]:
     """Return what was measured and asked, or tell all that is wrong with it."""
+    from solver.acting.checking import Asked
+    from solver.acting.measured import Measured, read_measured
     from solver.errors import InputError, Issue, IssueLog
-    from solver.planning.checking import Asked
-    from solver.planning.measured import Measured, read_measured
     from solver.units import (
         QuantityError,
         parse_count,
@@ -180,9 +180,9 @@ def _checked(
     quiet: bool,
 ) -> Check:
     """Return the check, with what is left planned again if that is wanted."""
+    from solver.acting.checking import check_plan
+    from solver.acting.verdict import verdict_of
     from solver.cli.progress import ProgressLine
-    from solver.planning.checking import check_plan
-    from solver.planning.verdict import verdict_of
 
     told = check_plan(acting, found, asked)
     if not replan:

@@ -74,8 +74,8 @@ def export(
     the files ask for. A plan that the format cannot say is refused, with every reason
     and the formats that can.
     """
+    from solver.acting.plan_file import read_plan
     from solver.exporting.exported import export_plan, format_of
-    from solver.planning.plan_file import read_plan
 
     found = export_plan(read_plan(plan), format_of(to), phase)
     if out is None and not as_json and len(found.texts) > 1:

@@ -16,9 +16,9 @@ def route(plan: PlanName, as_json: AsJson = False, html: HtmlFile = None) -> int
     first hour and when to plan again, checkpoints, milestones, moves, the release.
     PLAN.json is what 'gpuplan solve --json' printed.
     """
-    from solver.planning.acting import acting_on_file
-    from solver.planning.plan_file import read_plan
-    from solver.planning.route import route_of
+    from solver.acting.basis import acting_on_file
+    from solver.acting.plan_file import read_plan
+    from solver.acting.route import route_of
 
     check_html(html)
     file = read_plan(plan)

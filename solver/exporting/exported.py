@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from solver.acting.plan_file import PlanFile, PlannedJob
 from solver.errors import InputError, Issue, nearest, shown
 from solver.exporting.formats import Format, exported, format_of
 from solver.exporting.output import Files
 from solver.exporting.run import run_of
 from solver.plan import Message
-from solver.planning.plan_file import PlanFile, PlannedJob
 
 __all__ = ["Exported", "export_plan", "format_of"]
 

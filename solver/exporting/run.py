@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from solver.acting.plan_file import PlannedJob
 from solver.catalog.schema import (
     Architecture,
     FrameworkEntry,
@@ -21,7 +22,6 @@ from solver.catalog.slices import is_slice
 from solver.catalog.supply import failure_rates, merged_catalog
 from solver.errors import InputError, Issue, shown
 from solver.plan import LayoutPlan, Plan
-from solver.planning.plan_file import PlannedJob
 from solver.scenario.scenario import Workload
 from solver.units import DAY
 
@@ -172,7 +172,7 @@ def run_of(job: PlannedJob, catalog: Catalog) -> Run:
     Parameters
     ----------
     job
-        Of `solver.planning.plan_file.read_plan`.
+        Of `solver.acting.plan_file.read_plan`.
     catalog
         The one that was read with it.
 

@@ -7,9 +7,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from solver.planning.acting import acting_on_result
-from solver.planning.request import request_of
-from solver.planning.route import route_of
+from solver.acting.basis import acting_on_result
+from solver.acting.request import request_of
+from solver.acting.route import route_of
 
 if TYPE_CHECKING:
     from solver.catalog.load import Catalog

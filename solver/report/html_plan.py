@@ -40,9 +40,9 @@ from solver.report.purchase_rows import cost_text
 from solver.units import format_count, format_usd
 
 if TYPE_CHECKING:
+    from solver.acting.route import Route
     from solver.catalog.load import Catalog
     from solver.planning.pareto import Frontier
-    from solver.planning.route import Route
     from solver.planning.surroundings import Surroundings
 
 __all__ = [

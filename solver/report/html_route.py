@@ -10,7 +10,7 @@ from solver.report.html_blocks import Checklist, Document, Facts, Task, table_of
 from solver.report.route_rows import route_page, route_parts
 
 if TYPE_CHECKING:
-    from solver.planning.route import Route
+    from solver.acting.route import Route
 
 __all__ = ["checklist", "route_document"]
 

@@ -9,8 +9,8 @@ from solver.report.figures import Grid, Page, Row, Section, label, number
 from solver.units import format_duration_s, format_usd
 
 if TYPE_CHECKING:
-    from solver.planning.checking import Check, Compared
-    from solver.planning.suspects import Suspect
+    from solver.acting.checking import Check, Compared
+    from solver.acting.suspects import Suspect
 
 __all__ = ["plan_check_page"]
 

@@ -10,7 +10,7 @@ from solver.report.figures import Grid, Page, Row, Section, duration_text
 from solver.units import format_count
 
 if TYPE_CHECKING:
-    from solver.planning.route import Milestone, Route, RouteStep
+    from solver.acting.route import Milestone, Route, RouteStep
 
 __all__ = ["route_page", "route_parts"]
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import solver
+from solver.acting.request import CatalogAsked, Request
 from solver.cli import scenarios
 from solver.errors import InputError, InternalError, Issue, PackagingError
 from solver.plan import PlanResult
-from solver.planning.request import CatalogAsked, Request
 from tests.cli.running import ROOT, run, run_process
 from tests.report.examples import FEASIBLE, INFEASIBLE, OPTIMAL, UNKNOWN
 

@@ -15,10 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from solver.acting.plan_file import PlannedJob
 from solver.exporting.run import Run, run_of
 from solver.plan import LayoutPlan, Plan
 from solver.planning.answering import answer
-from solver.planning.plan_file import PlannedJob
 from solver.scenario.gallery import shipped_names
 from solver.scenario.load import load_scenario
 from solver.scenario.scenario import Scenario

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from solver.acting.plan_file import PlannedJob
 from solver.errors import InputError
 from solver.exporting.pipeline import chunks, is_even
 from solver.exporting.refusals import NotExpressibleError, Refusals
 from solver.exporting.run import run_of
 from solver.performance.stages import is_clean_split, layers_per_stage
-from solver.planning.plan_file import PlannedJob
 from tests.exporting.runs import layout_of, shipped_plans, shipped_run
 from tests.planning.jobs import catalog, job
 

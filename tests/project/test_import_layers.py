@@ -50,7 +50,7 @@ LAYERS: list[set[str]] = [
         "verify",
     },
     {"cpsat"},
-    {"planning", "accuracy", "importing"},
+    {"acting", "planning", "accuracy", "importing"},
     {"exporting", "sweeps"},
     {"report"},
     {"cli"},

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from solver.acting.checking import Asked, Check, check_plan
+from solver.acting.measured import PARTS, read_measured
+from solver.acting.suspects import Suspect
 from solver.languages import speaking
-from solver.planning.checking import Asked, Check, check_plan
-from solver.planning.measured import PARTS, read_measured
-from solver.planning.suspects import Suspect
 from solver.report.as_table import render
 from solver.report.figures import Grid, Section
 from solver.report.plan_check_rows import plan_check_page
-from tests.planning.test_checking import checked, decided, tight
-from tests.planning.test_route import shared
+from tests.acting.test_checking import checked, decided, tight
+from tests.acting.test_route import shared
 
 
 def titles(check: Check) -> list[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from solver.planning.route import route_of
+from solver.acting.route import route_of
 from solver.report.as_table import render
 from solver.report.figures import Grid, Section
 from solver.report.route_rows import route_page, route_parts
-from tests.planning.test_route import chain, far
+from tests.acting.test_route import chain, far
 
 
 def shown(width: int = 100) -> str:

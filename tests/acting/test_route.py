@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from solver.acting.basis import Acting, acting_on_result
+from solver.acting.progress import Progress
+from solver.acting.route import Route, RouteStep, route_of
 from solver.errors import InputError
 from solver.plan import PlanResult
-from solver.planning.acting import Acting, acting_on_result
 from solver.planning.answering import answer
-from solver.planning.progress import Progress
-from solver.planning.route import Route, RouteStep, route_of
 from solver.scenario.scenario import Scenario
 from solver.units import DAY
 from tests.planning.jobs import A100, H100, catalog, job

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from solver.plan import Lease, Message, Move
-from solver.planning.acting import Acting
-from solver.planning.plan_file import PlannedJob
-from solver.planning.progress import Progress
-from solver.planning.route_lines import (
+from solver.acting.basis import Acting
+from solver.acting.plan_file import PlannedJob
+from solver.acting.progress import Progress
+from solver.acting.route_lines import (
     first_hour_lines,
     move_lines,
     order_lines,
@@ -25,6 +24,7 @@ from solver.planning.route_lines import (
     setup_lines,
     stage_lines,
 )
+from solver.plan import Lease, Message, Move
 from solver.units import DAY
 from solver.verify.figures import Figures
 

@@ -18,8 +18,8 @@ from solver.yaml_source import Source
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from solver.acting.basis import Acting
     from solver.plan import Plan, PlanResult
-    from solver.planning.acting import Acting
     from solver.scenario.scenario import Scenario
     from solver.verify.figures import Figures
 

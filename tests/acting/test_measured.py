@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from solver.acting.measured import PARTS, Measurement, read_measured
 from solver.errors import InputError
-from solver.planning.measured import PARTS, Measurement, read_measured
 
 
 def faults(*words: str, files: tuple[Path, ...] = ()) -> list[tuple[str, str | None]]:

@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from solver.plan import Message
-from solver.planning.acting import Acting, acting_on_result
-from solver.planning.answering import answer
-from solver.planning.route import route_of
-from solver.planning.route_lines import (
+from solver.acting.basis import Acting, acting_on_result
+from solver.acting.route import route_of
+from solver.acting.route_lines import (
     all_reduce_gb_per_s,
     check_command,
     first_hour_lines,
@@ -22,8 +20,10 @@ from solver.planning.route_lines import (
     setup_lines,
     stage_lines,
 )
+from solver.plan import Message
+from solver.planning.answering import answer
+from tests.acting.test_route import SHARED, acting_on, chain, far, shared
 from tests.planning.jobs import A100, H100, catalog, job
-from tests.planning.test_route import SHARED, acting_on, chain, far, shared
 
 
 def ids(lines: tuple[Message, ...]) -> set[str]:

@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
+from solver.acting.basis import Acting
 from solver.performance.reliability import Goodput, expected_run
-from solver.planning.acting import Acting
 from solver.units import DAY
 from solver.verify.bills import Bill
 from solver.verify.chain import ChainFigures

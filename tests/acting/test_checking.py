@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
+from solver.acting.basis import Acting, acting_on_result
+from solver.acting.checking import Asked, Check, check_plan
+from solver.acting.measured import Measured, read_measured
+from solver.acting.replan import Change, Left, change_of, left_scenario
+from solver.acting.suspects import suspects_of
+from solver.acting.verdict import Verdict, verdict_of
 from solver.errors import InputError
-from solver.planning.acting import Acting, acting_on_result
 from solver.planning.answering import answer
-from solver.planning.checking import Asked, Check, check_plan
-from solver.planning.measured import Measured, read_measured
-from solver.planning.replan import Change, Left, change_of, left_scenario
-from solver.planning.suspects import suspects_of
-from solver.planning.verdict import Verdict, verdict_of
+from tests.acting.test_route import acting_on, chain, far, shared
 from tests.planning.jobs import A100, H100, catalog, job
 from tests.planning.phased import phased
-from tests.planning.test_route import acting_on, chain, far, shared
 
 NOTHING = Asked()
 

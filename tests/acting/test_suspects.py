@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from solver.planning.suspects import suspects_of
-from tests.planning.test_route import shared
+from solver.acting.suspects import suspects_of
+from tests.acting.test_route import shared
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,16 @@ from datetime import date, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from solver.acting.plan_file import PlannedJob
 from solver.errors import InputError, Issue
-from solver.planning.plan_file import PlannedJob
 from solver.verify.chain import ChainFigures
 from solver.verify.evidence import Evidence, gather
 from solver.verify.figures import Figures
 
 if TYPE_CHECKING:
+    from solver.acting.plan_file import PlanFile
     from solver.catalog.load import Catalog
     from solver.plan import Lease, Move, Plan, PlanResult
-    from solver.planning.plan_file import PlanFile
     from solver.scenario.scenario import Scenario
 
 __all__ = ["Acting", "acting_on_file", "acting_on_result", "figures_of"]

@@ -8,18 +8,18 @@ from datetime import date
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+from solver.acting.basis import Acting
+from solver.acting.forecast import Outlook, Reality, forecast_of, outlook, stopped_usd
+from solver.acting.measured import PARTS, Measured
+from solver.acting.progress import Done, Progress
+from solver.acting.suspects import SPEEDS, Suspect, memory_lines, suspects_of
 from solver.errors import InputError, Issue, IssueLog, nearest, shown
 from solver.plan import Message
-from solver.planning.acting import Acting
-from solver.planning.forecast import Outlook, Reality, forecast_of, outlook, stopped_usd
-from solver.planning.measured import PARTS, Measured
-from solver.planning.progress import Done, Progress
-from solver.planning.suspects import SPEEDS, Suspect, memory_lines, suspects_of
 from solver.units import DAY
 
 if TYPE_CHECKING:
+    from solver.acting.verdict import Verdict
     from solver.plan import Plan
-    from solver.planning.verdict import Verdict
     from solver.verify.figures import Figures
 
 __all__ = ["Asked", "Check", "Compared", "check_plan"]

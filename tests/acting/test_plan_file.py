@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
+from solver.acting.plan_file import PlanFile, read_plan
 from solver.errors import InputError
 from solver.plan import PlanResult
 from solver.planning.answering import answer
-from solver.planning.plan_file import PlanFile, read_plan
 from solver.report.as_json import result_as_json
 from solver.scenario.load import load_scenario, resolve_scenario
 from solver.verify import verify
@@ -90,7 +90,7 @@ def answer_request(scenario: Any) -> dict[str, Any]:
     """What was asked, as an answer keeps it."""
     from dataclasses import asdict
 
-    from solver.planning.request import request_of
+    from solver.acting.request import request_of
 
     return asdict(request_of(scenario, catalog()))
 

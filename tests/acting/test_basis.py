@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from solver.acting.basis import acting_on_file, acting_on_result, figures_of
+from solver.acting.plan_file import read_plan
+from solver.acting.route import route_of
 from solver.errors import InputError
 from solver.plan import PlanResult
-from solver.planning.acting import acting_on_file, acting_on_result, figures_of
 from solver.planning.answering import answer
-from solver.planning.plan_file import read_plan
-from solver.planning.route import route_of
 from solver.report.as_json import result_as_json
+from tests.acting.test_plan_file import faults, written
+from tests.acting.test_route import chain, far
 from tests.planning.jobs import A100, catalog, job
 from tests.planning.phased import apart
-from tests.planning.test_plan_file import faults, written
-from tests.planning.test_route import chain, far
 
 
 def chained() -> PlanResult:

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from solver.acting.replan import Change, Left, change_of, left_scenario
 from solver.errors import InputError
 from solver.plan import Message, PlanResult
-from solver.planning.replan import Change, Left, change_of, left_scenario
 from solver.scenario.quantities import EFFICIENCY
 from solver.units import DAY, format_duration_s, format_usd
 
 if TYPE_CHECKING:
-    from solver.planning.acting import Acting
-    from solver.planning.checking import Check
+    from solver.acting.basis import Acting
+    from solver.acting.checking import Check
 
 __all__ = ["WORTHWHILE", "Verdict", "verdict_of"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from solver.planning.acting import Acting
-from solver.planning.forecast import (
+from solver.acting.basis import Acting
+from solver.acting.forecast import (
     Forecast,
     Outlook,
     Reality,
@@ -15,8 +15,8 @@ from solver.planning.forecast import (
     outlook,
     stopped_usd,
 )
+from tests.acting.test_route import acting_on, chain, far, shared
 from tests.planning.jobs import A100, job
-from tests.planning.test_route import acting_on, chain, far, shared
 
 
 def planned(acting: Acting) -> Outlook:

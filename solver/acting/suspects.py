@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from solver.acting.measured import PARTS
 from solver.plan import Message
-from solver.planning.measured import PARTS
 
 if TYPE_CHECKING:
     from solver.plan import Plan

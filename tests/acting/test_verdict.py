@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from solver.planning.checking import Check
-from solver.planning.replan import Change
-from solver.planning.verdict import WORTHWHILE, Verdict
-from solver.planning.verdict import _choice as choice
-from solver.planning.verdict import _kept as kept_with_move
-from solver.planning.verdict import _left as left_of
+from solver.acting.checking import Check
+from solver.acting.replan import Change
+from solver.acting.verdict import WORTHWHILE, Verdict
+from solver.acting.verdict import _choice as choice
+from solver.acting.verdict import _kept as kept_with_move
+from solver.acting.verdict import _left as left_of
 from solver.scenario.scenario import Objective
+from tests.acting.test_checking import checked, decided, tight
+from tests.acting.test_route import acting_on, shared
 from tests.planning.jobs import A100, H100, job
-from tests.planning.test_checking import checked, decided, tight
-from tests.planning.test_route import acting_on, shared
 
 STAY = (1000.0, 10.0)
 

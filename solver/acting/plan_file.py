@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from solver import __version__, dates
+from solver.acting.plan_trust import told, unfit_parts
+from solver.acting.request import Request
 from solver.catalog.digest import catalog_digest
 from solver.catalog.load import load_catalog
 from solver.errors import InputError, Issue, shown
 from solver.files import is_file
 from solver.plan import SCHEMA_VERSION, Lease, Message, Move, PhasePlan, Plan, Total
-from solver.planning.plan_trust import told, unfit_parts
-from solver.planning.request import Request
 from solver.resources import shipped_catalog
 from solver.scenario.json_files import read_json
 from solver.scenario.json_places import KeyPlaces

@@ -11,10 +11,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-
 from solver.acting.basis import Acting
-from solver.performance.reliability import Goodput, expected_run
 from solver.units import DAY
 from solver.verify.bills import Bill
 from solver.verify.chain import ChainFigures
@@ -95,18 +92,10 @@ class Forecast(Figures):
         measured = self.reality.failures_per_s
         return self.base.failures_per_s if measured is None else measured
 
-    @cached_property
-    def run(self) -> Goodput:
-        """Failures and checkpoints around what is left of the work."""
-        return expected_run(
-            work_s=np.array([self.work_s * self.left]),
-            failure_rate_per_s=np.array([self.failures_per_s]),
-            checkpoint_s=np.array([self.checkpoint_s]),
-            restart_s=np.array([self.restart_s]),
-            saved=self.evidence.tier.outlives_node,
-            given_interval_s=self.evidence.scenario.failures.checkpoint_interval_s,
-            wait=self.wait,
-        )
+    @property
+    def ahead_s(self) -> float:
+        """Work that is left."""
+        return self.work_s * self.left
 
     @cached_property
     def rest_s(self) -> float:

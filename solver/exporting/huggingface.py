@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from solver.exporting.checks import refuse_broken, refuse_other_jobs
-from solver.exporting.program import Variable
+from solver.exporting.program import Variable, needed, spares_note
 from solver.exporting.refusals import Refusals
 from solver.exporting.run import CHECKPOINTS, DATA, Run
 from solver.plan import Message
@@ -177,10 +177,6 @@ def _quantization(run: Run, dtype: str, sharded: bool) -> Mapping[str, Any] | No
 
 def variables(run: Run) -> tuple[Variable, ...]:
     """Return what the user has to say."""
-
-    def needed(name: str, what: str, default: str | None = None) -> Variable:
-        return Variable(name, Message.of(f"export.variable.{what}"), default)
-
     own = run.architecture.hf_id or None
     found = [
         needed("MODEL", "model" if own is None else "model-named", own),
@@ -199,6 +195,4 @@ def notes(run: Run) -> tuple[Message, ...]:
     found = [Message.of("note.export.dataset", tokens=run.sequence_length)]
     if run.layout.loss == "chunked":
         found.append(Message.of("note.export.liger"))
-    if run.spare_nodes:
-        found.append(Message.of("note.export.spares", nodes=run.spare_nodes))
-    return tuple(found)
+    return (*found, *spares_note(run.spare_nodes))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from solver.exporting.checks import refuse_broken, refuse_other_jobs
 from solver.exporting.pipeline import chunks, is_even
-from solver.exporting.program import Command, Variable
+from solver.exporting.program import Command, Variable, needed, spares_note
 from solver.exporting.refusals import Refusals
 from solver.exporting.run import CHECKPOINTS, DATA, INITIAL, Run
 from solver.plan import Message
@@ -341,10 +341,6 @@ def _option(name: str, value: object) -> list[str]:
 
 def _variables(_run: Run) -> tuple[Variable, ...]:
     """Return all that a user may have to say."""
-
-    def needed(name: str, what: str, default: str | None = None) -> Variable:
-        return Variable(name, Message.of(f"export.variable.{what}"), default)
-
     return (
         needed("MEGATRON_LM", "megatron"),
         needed(DATA, "megatron-data"),
@@ -365,6 +361,4 @@ def _notes(run: Run) -> tuple[Message, ...]:
     notes = [Message.of("note.export.megatron-model")]
     if model.n_experts > 1:
         notes.append(Message.of("note.export.router"))
-    if run.spare_nodes:
-        notes.append(Message.of("note.export.spares", nodes=run.spare_nodes))
-    return tuple(notes)
+    return (*notes, *spares_note(run.spare_nodes))

@@ -11,7 +11,7 @@ from typing import Any
 
 from solver.exporting import megatron
 from solver.exporting.pipeline import chunks, is_even
-from solver.exporting.program import Command, Variable
+from solver.exporting.program import Command, Variable, needed, spares_note
 from solver.exporting.refusals import Refusals
 from solver.exporting.run import CHECKPOINTS, DATA, INITIAL, Run
 from solver.exporting.scripts import NEMO
@@ -21,6 +21,7 @@ __all__ = ["command"]
 
 TOOL = "Megatron-Bridge"
 
+OPTIMIZERS = ("adamw", "sgd")
 PRECISIONS = {
     "bf16": "bf16_mixed",
     "fp16": "fp16_mixed",
@@ -96,9 +97,9 @@ def _check(run: Run) -> None:
         where=layout.precision not in PRECISIONS,
     )
     refusals.add(
-        f"is written with {', '.join(('adamw', 'sgd'))} here, and the plan has "
+        f"is written with {', '.join(OPTIMIZERS)} here, and the plan has "
         f"{layout.optimizer}",
-        where=layout.optimizer not in ("adamw", "sgd"),
+        where=layout.optimizer not in OPTIMIZERS,
     )
     refusals.check()
 
@@ -196,10 +197,6 @@ def _lora(run: Run) -> dict[str, Any] | None:
 
 def _variables(run: Run) -> tuple[Variable, ...]:
     """Return what the user has to say."""
-
-    def needed(name: str, what: str, default: str | None = None) -> Variable:
-        return Variable(name, Message.of(f"export.variable.{what}"), default)
-
     own = run.architecture.hf_id or None
     found = [
         needed("MODEL", "model" if own is None else "model-named", own),
@@ -217,6 +214,4 @@ def _variables(run: Run) -> tuple[Variable, ...]:
 
 def _notes(run: Run) -> tuple[Message, ...]:
     """Return what to know before it is run."""
-    if not run.spare_nodes:
-        return ()
-    return (Message.of("note.export.spares", nodes=run.spare_nodes),)
+    return spares_note(run.spare_nodes)

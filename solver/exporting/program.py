@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from solver.plan import Message
 
-__all__ = ["Command", "Variable", "shell_word"]
+__all__ = ["Command", "Variable", "needed", "shell_word", "spares_note"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,16 @@ class Variable:
     name: str
     meaning: Message
     default: str | None = None
+
+
+def needed(name: str, what: str, default: str | None = None) -> Variable:
+    """Return a variable whose meaning is the message ``export.variable.<what>``."""
+    return Variable(name, Message.of(f"export.variable.{what}"), default)
+
+
+def spares_note(nodes: int) -> tuple[Message, ...]:
+    """Return what a framework does not do with spare nodes; nothing without any."""
+    return (Message.of("note.export.spares", nodes=nodes),) if nodes else ()
 
 
 @dataclass(frozen=True, slots=True)

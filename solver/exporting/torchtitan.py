@@ -10,7 +10,7 @@ from typing import Any
 
 from solver.exporting.checks import refuse_broken, refuse_other_jobs
 from solver.exporting.pipeline import chunks
-from solver.exporting.program import Command, Variable
+from solver.exporting.program import Command, Variable, needed, spares_note
 from solver.exporting.refusals import Refusals
 from solver.exporting.run import CHECKPOINTS, DATA, INITIAL, Run
 from solver.exporting.scripts import TORCHTITAN
@@ -189,10 +189,6 @@ def _modules(run: Run) -> list[list[str]]:
 
 def _variables(run: Run) -> tuple[Variable, ...]:
     """Return what the user has to say."""
-
-    def needed(name: str, what: str, default: str | None = None) -> Variable:
-        return Variable(name, Message.of(f"export.variable.{what}"), default)
-
     found = [
         needed("TORCHTITAN", "torchtitan"),
         needed(DATA, "texts"),
@@ -210,6 +206,4 @@ def _variables(run: Run) -> tuple[Variable, ...]:
 def _notes(run: Run) -> tuple[Message, ...]:
     """Return what to know before it is run."""
     notes = [Message.of("note.export.torchtitan-model")]
-    if run.spare_nodes:
-        notes.append(Message.of("note.export.spares", nodes=run.spare_nodes))
-    return tuple(notes)
+    return (*notes, *spares_note(run.spare_nodes))

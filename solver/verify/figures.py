@@ -221,6 +221,11 @@ class Figures:
         """What failures and checkpoints come on top of."""
         return self.training_s + self.stall_s + self.evaluation_s
 
+    @property
+    def ahead_s(self) -> float:
+        """Work that is still to be done: of a plan all of it."""
+        return self.work_s
+
     @cached_property
     def checkpoint_s(self) -> float:
         """Seconds to write one checkpoint."""
@@ -288,7 +293,7 @@ class Figures:
     def run(self) -> Goodput:
         """Failures and checkpoints around the work, one row."""
         return expected_run(
-            work_s=np.array([self.work_s]),
+            work_s=np.array([self.ahead_s]),
             failure_rate_per_s=np.array([self.failures_per_s]),
             checkpoint_s=np.array([self.checkpoint_s]),
             restart_s=np.array([self.restart_s]),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Any
 
 from solver.messages import sentence
 
-__all__ = ["clauses", "listed", "pair", "sentences", "told_again"]
+__all__ = ["clauses", "day_text", "listed", "pair", "sentences", "told_again"]
 
 
 def listed(words: Iterable[str]) -> str:
@@ -28,6 +29,12 @@ def pair(first: str, second: str) -> str:
 def sentences(texts: Iterable[str]) -> str:
     """Return whole sentences in a row."""
     return sentence("list.sentences").join(texts)
+
+
+def day_text(day: date | str) -> str:
+    """Return a date as it is written in the language; a text is one in ISO 8601."""
+    of = date.fromisoformat(day) if isinstance(day, str) else day
+    return sentence("value.day", year=of.year, month=of.month, day=of.day)
 
 
 def told_again(message_id: str, values: Mapping[str, Any], text: str) -> str:

@@ -431,6 +431,7 @@ _WHY = {
 
 _LISTS = {
     "list.pair": "{first}, {second}",
+    "value.day": "{year:04d}-{month:02d}-{day:02d}",
     "list.words": ", ",
     "list.clauses": "; ",
     "list.sentences": " ",

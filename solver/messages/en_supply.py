@@ -23,6 +23,7 @@ SUPPLY = {
     "value.alternative.start": "{plan}, from {start} on",
     "value.alternative.now": "{plan}, at once",
     "value.cluster": "at most {nodes:,} {nodes:node|nodes} a job",
+    "value.later-nodes": "{nodes:,} on {day}",
     "value.waited": "{days:,.0f} {days:day|days} after the order ({ordered}), unpaid",
     "value.stock.known": "{nodes:,}, stated by the offer",
     "value.stock.assumed": "{nodes:,}, assumed: the offer says nothing of it",

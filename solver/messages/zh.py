@@ -373,6 +373,7 @@ _WHY = {
 
 _LISTS = {
     "list.pair": "{first}，{second}",
+    "value.day": "{year}年{month}月{day}日",
     "list.words": "、",
     "list.clauses": "；",
     "list.sentences": "",

@@ -3,8 +3,8 @@
 __all__ = ["ZH_CHECK"]
 
 ZH_CHECK = {
-    "headline.check.kept": "按实测，{finish} 完成，费用 {cost}：方案的限制都能守住",
-    "headline.check.missed": "按实测，{finish} 完成，费用 {cost}：{what}无法守住",
+    "headline.check.kept": "按实测，{finish}完成，费用 {cost}：方案的限制都能守住",
+    "headline.check.missed": "按实测，{finish}完成，费用 {cost}：{what}无法守住",
     "headline.check.deadline": "截止时间",
     "headline.check.budget": "预算",
     "headline.check.both": "截止时间和预算",

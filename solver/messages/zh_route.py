@@ -4,7 +4,7 @@ __all__ = ["ZH_ROUTE"]
 
 ZH_ROUTE = {
     "headline.route": (
-        "从 {day} 到 {finish}：{steps} 步，{duration}，九成运行在 {late} 前完成"
+        "{day}到{finish}：{steps} 步，{duration}，九成运行在{late}前完成"
     ),
     "section.route.milestones": "关键日期",
     "section.route.order": "订购",
@@ -30,7 +30,7 @@ ZH_ROUTE = {
     "milestone.deadline": "截止时间",
     "milestone.of-phase": "{phase}：{what}",
     "value.route.when": "{date}，第 {day:.1f} 天",
-    "value.route.span": "{start} 至 {end}，第 {first:.1f} 至 {last:.1f} 天",
+    "value.route.span": "{start}至{end}，第 {first:.1f} 至 {last:.1f} 天",
     "value.route.of-phases": "{phases}：{when}",
     "route.order.rent": (
         "向 {provider} 在 {region} 订购 {nodes:,} 个节点，每个 {per_node} 张 {gpu}，"

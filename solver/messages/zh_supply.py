@@ -20,9 +20,10 @@ ZH_SUPPLY = {
     "part.replacement": "节点替换",
     "alternative.spares": "换备用节点数",
     "alternative.start": "换开始时间",
-    "value.alternative.start": "{plan}，自 {start} 起",
+    "value.alternative.start": "{plan}，自{start}起",
     "value.alternative.now": "{plan}，立即开始",
     "value.cluster": "每个作业至多 {nodes:,} 个节点",
+    "value.later-nodes": "{day}起 {nodes:,} 个",
     "value.waited": "下单（{ordered}）后 {days:,.0f} 天，不计费",
     "value.stock.known": "{nodes:,}，报价已注明",
     "value.stock.assumed": "{nodes:,}，假设值：报价未注明库存",
@@ -34,7 +35,7 @@ ZH_SUPPLY = {
         "作业保持开始时的规模：{nodes:,} 个节点。之后到货的节点（{later}）不会使用。"
     ),
     "note.waits": (
-        "方案等到 {start} 以取得 {nodes:,} 个节点；作业规模不变，先用较早到位的 "
+        "方案等到{start}以取得 {nodes:,} 个节点；作业规模不变，先用较早到位的 "
         "{fewer:,} 个再扩容的做法不在模型之内。"
     ),
     "warning.term": (

@@ -6,12 +6,14 @@ from collections.abc import Iterable
 
 from solver.candidates import CandidateTable
 from solver.catalog.terms import term_text
+from solver.messages import sentence
 from solver.options import Option
 from solver.plan import Message
 from solver.planning.node_parts import NodePart
 from solver.scenario.quotas import covers
 from solver.setting import Setting
 from solver.units import HOUR
+from solver.wording import day_text, listed
 
 SMALL_SHARE = 0.005
 """Less than this is told as below one per cent."""
@@ -27,12 +29,16 @@ def calendar_notes(
     if option.fewer_nodes:
         fewer = option.fewer_nodes
         found.append(
-            Message.of("note.waits", start=start.isoformat(), nodes=nodes, fewer=fewer)
+            Message.of("note.waits", start=day_text(start), nodes=nodes, fewer=fewer)
         )
     available = [d for part in option.parts for d in part.offer.available]
     later = [d for d in available if d.start and d.start > start]
     if later:
-        days = ", ".join(f"{d.nodes:,} on {d.start}" for d in later)
+        days = listed(
+            sentence("value.later-nodes", nodes=d.nodes, day=day_text(d.start))
+            for d in later
+            if d.start
+        )
         found.append(Message.of("note.keeps-size", nodes=nodes, later=days))
     return found
 

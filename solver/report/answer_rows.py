@@ -22,6 +22,7 @@ from solver.report.figures import (
 from solver.report.plan_rows import plan_sections
 from solver.report.purchase_rows import cost_text, headline_id, purchase_text
 from solver.units import format_duration_s, format_mwh, format_tonnes, format_usd
+from solver.wording import day_text
 
 __all__ = ["headline", "known_text", "message_section", "page", "proof_section"]
 
@@ -186,8 +187,7 @@ def _alternative(alternative: Alternative) -> tuple[str, ...]:
         batch = plan.layout.global_batch_size
         text = sentence("value.alternative.batch", plan=text, batch=batch)
     if alternative.kind == "start":
-        when = "now" if plan.start is None else "start"
-        text = sentence(f"value.alternative.{when}", plan=text, start=plan.start)
+        text = _with_start(text, plan.start)
     usd = alternative.cost_change_usd
     return (
         label("alternative", alternative.kind),
@@ -195,6 +195,13 @@ def _alternative(alternative: Alternative) -> tuple[str, ...]:
         f"{'+' if usd >= 0 else ''}{format_usd(usd, 0 if abs(usd) >= 100 else None)}",
         _change(alternative.duration_change_days),
     )
+
+
+def _with_start(text: str, start: str | None) -> str:
+    """Return a plan in words with the day on which its nodes are there."""
+    if start is None:
+        return sentence("value.alternative.now", plan=text)
+    return sentence("value.alternative.start", plan=text, start=day_text(start))
 
 
 def _change(days: float) -> str:

@@ -25,7 +25,7 @@ from solver.report.plan_cells import (
     plans_as_csv,
 )
 from solver.units import format_usd
-from solver.wording import clauses, listed
+from solver.wording import clauses, day_text, listed
 
 __all__ = [
     "causes_text",
@@ -105,7 +105,7 @@ def _rows(comparison: Comparison, rows: tuple[ComparedRow, ...], width: int) -> 
         finish = sentence(
             "value.finish" if wide else "value.finish.narrow",
             days=duration_text(plan.duration_days),
-            day=plan.finish.isoformat(),
+            day=day_text(plan.finish),
         )
         what = [rented_text(plan)]
         what += [layout_text(plan.layout), _stock(plan)]

@@ -7,6 +7,7 @@ import json
 from solver.messages import sentence
 from solver.plan import PlanResult
 from solver.report.html_blocks import Source
+from solver.wording import day_text
 
 __all__ = ["asked_block", "footer_text"]
 
@@ -26,7 +27,7 @@ def footer_text(result: PlanResult) -> str:
         return versions
     made = sentence(
         "html.footer",
-        day=result.request["day"],
+        day=day_text(result.request["day"]),
         digest=result.request["catalog"]["digest"],
     )
     return f"{made} {versions}."

@@ -13,6 +13,7 @@ from solver.report.compare_rows import to_best
 from solver.report.figures import duration_text, gpu_name, number, region_text
 from solver.report.html_blocks import Chart, Table
 from solver.units import format_usd
+from solver.wording import day_text
 
 if TYPE_CHECKING:
     from solver.catalog.schema import Region
@@ -144,6 +145,6 @@ def _row(
         sentence(
             "value.finish",
             days=duration_text(plan.duration_days),
-            day=plan.finish.isoformat(),
+            day=day_text(plan.finish),
         ),
     )

@@ -38,6 +38,7 @@ from solver.report.pareto_rows import WIDE, pareto_page
 from solver.report.phase_rows import answer_page
 from solver.report.purchase_rows import cost_text
 from solver.units import format_count, format_usd
+from solver.wording import day_text
 
 if TYPE_CHECKING:
     from solver.acting.route import Route
@@ -188,7 +189,7 @@ def _finish(plan: Plan) -> Row:
         message_id = "html.fact.duration-p90"
         values["late"] = duration_text(plan.duration_p90_days)
     note = sentence(message_id, **values)
-    return Row(sentence("html.fact.finish"), plan.finish.isoformat(), note=note)
+    return Row(sentence("html.fact.finish"), day_text(plan.finish), note=note)
 
 
 def plan_charts(

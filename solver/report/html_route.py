@@ -8,6 +8,7 @@ from solver.messages import sentence
 from solver.report.figures import Row, Section, duration_text
 from solver.report.html_blocks import Checklist, Document, Facts, Task, table_of
 from solver.report.route_rows import route_page, route_parts
+from solver.wording import day_text
 
 if TYPE_CHECKING:
     from solver.acting.route import Route
@@ -30,11 +31,11 @@ def route_document(route: Route, name: str, digest: str) -> Document:
     ``name`` is the scenario's, ``digest`` that of its catalog.
     """
     ends = [one for one in route.milestones if one.kind in ("finish", "finish_p90")]
-    facts = [Row(sentence("html.fact.start"), route.day.isoformat())]
+    facts = [Row(sentence("html.fact.start"), day_text(route.day))]
     facts += [
         Row(
             sentence(f"milestone.{one.kind}"),
-            one.date.isoformat(),
+            day_text(one.date),
             note=sentence("html.fact.duration", duration=duration_text(one.day)),
         )
         for one in ends
@@ -47,7 +48,7 @@ def route_document(route: Route, name: str, digest: str) -> Document:
         status="",
         facts=Facts(tuple(facts)),
         blocks=(checklist(route),),
-        footer=sentence("html.footer", day=route.day.isoformat(), digest=digest),
+        footer=sentence("html.footer", day=day_text(route.day), digest=digest),
     )
 
 

@@ -26,7 +26,7 @@ from solver.report.plan_cells import (
 )
 from solver.report.purchase_rows import purchase_text
 from solver.units import format_usd
-from solver.wording import pair
+from solver.wording import day_text, pair
 
 __all__ = ["frontier_as_csv", "pareto_page", "thinned"]
 
@@ -180,7 +180,8 @@ def _bare(plan: Plan) -> list[str]:
     if plan.purchase != "on_demand":
         place = pair(place, purchase_text(plan.purchase))
     if plan.start is not None:
-        place = sentence("value.alternative.start", plan=place, start=plan.start)
+        start = day_text(plan.start)
+        place = sentence("value.alternative.start", plan=place, start=start)
     return [rented_text(plan), place, layout_text(plan.layout)]
 
 

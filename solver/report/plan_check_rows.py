@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from solver.messages import sentence
 from solver.report.figures import Grid, Page, Row, Section, label, number
 from solver.units import format_duration_s, format_usd
+from solver.wording import day_text
 
 if TYPE_CHECKING:
     from solver.acting.checking import Check, Compared
@@ -41,7 +42,7 @@ def plan_check_page(check: Check) -> Page:
 def _headline(check: Check) -> str:
     """Return the finish and the bill, and what they do to the limits."""
     words = {
-        "finish": check.finish.isoformat(),
+        "finish": day_text(check.finish),
         "cost": format_usd(check.forecast.cost_usd),
     }
     if check.kept:

@@ -38,6 +38,7 @@ from solver.units import (
     format_usd,
     unit_word,
 )
+from solver.wording import day_text
 
 EXPECTED = 0.5
 """The confidence at which limits are held against expected values."""
@@ -105,7 +106,8 @@ def _hardware(plan: Plan) -> Section:
         most = sentence("value.quota", nodes=plan.quota_nodes)
         rows.append(Row(sentence("row.quota"), most))
     if plan.start is not None:
-        rows.append(Row(sentence("row.start"), plan.start, note=_waited(plan)))
+        start = day_text(plan.start)
+        rows.append(Row(sentence("row.start"), start, note=_waited(plan)))
     if plan.min_term_hours and plan.purchase_plan is None:
         rows.append(Row(sentence("row.term"), term_text(plan.min_term_hours)))
     return Section("section.hardware", tuple(rows))
@@ -141,7 +143,7 @@ def _stock(plan: Plan) -> str:
 def _waited(plan: Plan) -> str:
     """Return how long the nodes are waited for."""
     days = plan.duration_parts_days.get("delivery", 0.0)
-    return sentence("value.waited", days=days, ordered=plan.order_date)
+    return sentence("value.waited", days=days, ordered=day_text(plan.order_date))
 
 
 def layout_section(layout: LayoutPlan, framework: str) -> Section:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from solver.messages import sentence
 from solver.report.figures import Grid, Page, Row, Section, duration_text
 from solver.units import format_count
+from solver.wording import day_text
 
 if TYPE_CHECKING:
     from solver.acting.route import Milestone, Route, RouteStep
@@ -21,11 +22,11 @@ def route_page(route: Route) -> Page:
     finish = next(one for one in route.milestones if one.kind == "finish")
     headline = sentence(
         "headline.route",
-        day=route.day.isoformat(),
-        finish=finish.date.isoformat(),
+        day=day_text(route.day),
+        finish=day_text(finish.date),
         steps=len(route.steps),
         duration=duration_text(route.duration_days),
-        late=late.date.isoformat(),
+        late=day_text(late.date),
     )
     return Page(headline, True, route_parts(route))
 
@@ -49,8 +50,8 @@ def _when(step: RouteStep) -> str:
     else:
         when = sentence(
             "value.route.span",
-            start=step.start.isoformat(),
-            end=step.end.isoformat(),
+            start=day_text(step.start),
+            end=day_text(step.end),
             first=step.start_day,
             last=step.end_day,
         )
@@ -62,7 +63,7 @@ def _when(step: RouteStep) -> str:
 
 def _date(day: date, number: float) -> str:
     """Return a date with its day."""
-    return sentence("value.route.when", date=day.isoformat(), day=number)
+    return sentence("value.route.when", date=day_text(day), day=number)
 
 
 def _milestones(milestones: tuple[Milestone, ...]) -> Grid:
@@ -71,7 +72,7 @@ def _milestones(milestones: tuple[Milestone, ...]) -> Grid:
     heads = tuple(sentence(f"column.route.{name}") for name in names)
     rows = tuple(
         (
-            one.date.isoformat(),
+            day_text(one.date),
             f"{one.day:.1f}",
             _what(one),
             f"{one.facts['step']:,}" if "step" in one.facts else "",

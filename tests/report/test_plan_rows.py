@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import pytest
 
+from solver.languages import speaking
 from solver.plan import Plan
 from solver.report.figures import Section
 from solver.report.plan_rows import (
@@ -15,6 +17,7 @@ from solver.report.plan_rows import (
     plan_sections,
     step_section,
 )
+from solver.wording import day_text
 from tests.report.examples import LAYOUT, PLAN
 
 
@@ -83,7 +86,15 @@ def test_stock_is_stated_or_assumed(known: bool, word: str) -> None:
 def test_a_start_is_shown_if_there_is_one() -> None:
     """Tests that a delivery date is a row, and no date none."""
     assert "start" not in of("hardware")
-    assert of("hardware", start="2027-01-04")["start"] == "2027-01-04"
+    dated = of("hardware", start="2027-01-04", order_date="2026-12-01")
+    assert dated["start"] == "2027-01-04"
+
+
+def test_dates_are_written_as_the_language_has_them() -> None:
+    """Tests ISO 8601 in English, and year, month and day in Chinese."""
+    assert day_text("2027-01-04") == day_text(date(2027, 1, 4)) == "2027-01-04"
+    with speaking("zh"):
+        assert day_text("2027-01-04") == "2027年1月4日"
 
 
 def test_the_wait_is_told_beside_the_start() -> None:

@@ -36,15 +36,17 @@ test: .venv/.installed-dev
 	$(BIN)/python -m pytest --numprocesses 2 --quiet
 
 # an environment of its own: PyTorch and what runs on it are large, and none is needed else
-.venv-exports/.installed: pyproject.toml
-	@$(PYTHON) -m venv .venv-exports
-	@echo "installing what reads exported files into .venv-exports"
-	@.venv-exports/bin/python -m pip --disable-pip-version-check --quiet install hatchling psutil setuptools wheel torch
-	@.venv-exports/bin/python -m pip --disable-pip-version-check --quiet install --no-build-isolation --editable '.[dev,exports]'
+# Frameworks and launchers do not agree on what they need: each set has its own place.
+.venv-%/.installed: pyproject.toml
+	@$(PYTHON) -m venv .venv-$*
+	@echo "installing what reads exported files into .venv-$*"
+	@.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install editables hatchling psutil setuptools wheel torch
+	@.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install --no-build-isolation --editable '.[dev,$*]'
 	@touch $@
 
-test-exports: .venv-exports/.installed
+test-exports: .venv-exports/.installed .venv-launchers/.installed
 	.venv-exports/bin/python -m pytest --quiet tests/exporting
+	.venv-launchers/bin/python -m pytest --quiet tests/exporting
 
 format: .venv/.installed-dev
 	$(BIN)/ruff check --fix --exit-zero .
@@ -64,4 +66,4 @@ docs: .venv/.installed-dev
 	$(BIN)/python tools/build_docs.py
 
 clean:
-	rm -rf .venv .venv-exports build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-exports .venv-launchers build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -6,6 +6,7 @@ that was solved agrees with them, or it would not have been shown.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
@@ -109,11 +110,15 @@ def figures_of(plan: Plan, scenario: Scenario, catalog: Catalog) -> Figures:
     Raises
     ------
     InputError
-        The catalog no longer has what the plan chose.
+        The catalog no longer has what the plan chose, or the run would never end.
     """
     evidence = gather(plan, scenario, catalog)
     if isinstance(evidence, Evidence):
-        return Figures(evidence)
+        figures = Figures(evidence)
+        if math.isfinite(figures.active_s):
+            return figures
+        message = "at the failure rate that the plan was asked with it would never end"
+        raise InputError([Issue("plan-outdated", message)])
     told = "; ".join(f"{v.message}: {v.got}" for v in evidence)
     message = f"the catalog no longer has what the plan chose ({told}): solve again"
     raise InputError([Issue("plan-outdated", message)])

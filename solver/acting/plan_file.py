@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from solver import __version__, dates
-from solver.acting.plan_trust import told, unfit_parts
+from solver.acting.plan_trust import Unfit, in_our_words, told, unfit_parts
 from solver.acting.request import Request
 from solver.catalog.digest import catalog_digest
 from solver.catalog.load import load_catalog
@@ -142,10 +142,10 @@ def _refuse_unfit(jobs: tuple[PlannedJob, ...], at: _Place) -> None:
     issues = []
     for number, job in enumerate(jobs):
         above: DataPath = ("phases", number, "plan") if job.phase else ("plan",)
-        for code, message, path in unfit_parts(job.plan):
-            full = (*above, *path)
-            where = at.places.where(at.name, full)
-            issues.append(Issue(code, message, where, dotted(full)))
+        issues += [
+            _issue(unfit._replace(path=(*above, *unfit.path)), at)
+            for unfit in unfit_parts(job.plan)
+        ]
     if issues:
         raise InputError(issues)
 
@@ -288,24 +288,20 @@ def _validated(kind: type[T], written: Any, path: DataPath, at: _Place) -> T:
         return TypeAdapter(kind).validate_python(written)
     except ValidationError as error:
         faults = error.errors(include_url=False)
-    raise InputError([_issue(fault, path, at) for fault in faults])
+    raise InputError([_issue(in_our_words(fault, path), at) for fault in faults])
 
 
-def _issue(fault: Any, path: DataPath, at: _Place) -> Issue:
-    """Return what pydantic found wrong below a path, with its place."""
-    full: DataPath = (*path, *fault["loc"])
-    if fault["type"] == "missing":
-        code, message = "missing-key", "this has to be stated"
-    else:
-        wanted = str(fault["msg"]).replace("Input should be", "expected", 1)
-        code, message = "wrong-type", f"{wanted}, not {shown(fault['input'])}"
-    return Issue(code, message, at.places.where(at.name, full), dotted(full))
+def _issue(unfit: Unfit, at: _Place) -> Issue:
+    """Return a fault with its place."""
+    where = at.places.where(at.name, unfit.path)
+    return Issue(unfit.code, unfit.message, where, dotted(unfit.path), unfit.hint)
 
 
 def _notices(data: dict[str, Any], catalog: Catalog) -> tuple[Message, ...]:
     """Return what differs from when the plan was made: the version, the catalog."""
     notices = []
-    made = str((data.get("versions") or {}).get("gpuplan"))
+    versions = data.get("versions")
+    made = str(versions.get("gpuplan") if isinstance(versions, dict) else versions)
     if made != __version__:
         notices.append(Message.of("notice.plan.version", made=made, now=__version__))
     if catalog_digest(catalog) != data["request"]["catalog"]["digest"]:

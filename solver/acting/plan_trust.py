@@ -7,33 +7,35 @@ has to follow from its decisions again.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from solver import dates
-from solver.errors import shown
-from solver.plan import Plan
+from solver.acting.plan_parts import faults_of_parts, other_words
+from solver.errors import nearest, shown
+from solver.plan import LayoutPlan, Plan
 from solver.yaml_source import DataPath
 
 if TYPE_CHECKING:
     from solver.verify import Violation
 
-__all__ = ["Unfit", "told", "unfit_parts"]
+__all__ = ["Unfit", "in_our_words", "told", "unfit_parts"]
 
-_COUNTS = ("nodes", "gpus", "gpus_per_node", "steps")
-_DEGREES = (
-    *("tp", "pp", "cp", "ep", "etp", "dp", "virtual_stages", "micro_batch"),
-    *("accumulation", "global_batch_size", "shard_degree"),
+_POSITIVE = frozenset(
+    (
+        *("nodes", "gpus", "gpus_per_node", "steps", "step_time_s", "tokens_per_s"),
+        *("mfu", "training_days", "duration_days", "gpu_hours", "checkpoint_gb"),
+        *("tp", "pp", "cp", "ep", "etp", "dp", "virtual_stages", "micro_batch"),
+        *("accumulation", "global_batch_size", "shard_degree"),
+    )
 )
-_ABOVE_ZERO = (
-    *("step_time_s", "tokens_per_s", "mfu", "training_days", "duration_days"),
-    *("gpu_hours", "checkpoint_gb"),
-)
+"""Numbers of a plan and its layout that are above zero; others may be zero."""
+
 _PARTS = ("step_time_parts_s", "cost_parts_usd", "duration_parts_days")
 _MEMORY = ("weights", "gradients", "optimizer", "activations", "other")
-_MOST = 10**15
-"""No count of a plan is larger."""
+_MOST = 1e15
+"""No number of a plan is larger."""
 
 
 class Unfit(NamedTuple):
@@ -42,26 +44,37 @@ class Unfit(NamedTuple):
     code: str
     message: str
     path: DataPath
+    hint: str | None = None
 
 
 def unfit_parts(plan: Plan) -> Iterator[Unfit]:
     """The parts of a plan that none can have, whatever it was made from."""
-    for name in _COUNTS:
-        yield from _count(getattr(plan, name), (name,))
-    for name in _DEGREES:
-        yield from _count(getattr(plan.layout, name), ("layout", name))
+    yield from _numbers(plan, ())
+    yield from _numbers(plan.layout, ("layout",))
     for number, layers in enumerate(plan.layout.layers_per_stage):
-        yield from _count(layers, ("layout", "layers_per_stage", number), least=0)
-    for name in _ABOVE_ZERO:
-        yield from _figure(getattr(plan, name), (name,), positive=True)
-    yield from _figure(plan.cost_usd, ("cost_usd",))
+        path = ("layout", "layers_per_stage", number)
+        yield from _figure(layers, path, whole=True)
     for name in _PARTS:
         yield from _shares(getattr(plan, name), name)
     yield from _memory(plan.memory_gib)
+    for fault, place in faults_of_parts(plan):
+        yield in_our_words(fault, place)
+    for place, word, known in other_words(plan):
+        message = f"expected {', '.join(known)}, not {shown(word)}"
+        yield Unfit("wrong-value", message, place, nearest(word, known))
     day = dates.first_day(plan.order_date)
     if day is None or day != dates.last_day(plan.order_date):
         message = f"expected a date such as 2027-03-31, not {shown(plan.order_date)}"
         yield Unfit("wrong-value", message, ("order_date",))
+
+
+def in_our_words(fault: Any, path: DataPath) -> Unfit:
+    """What pydantic found wrong below a path."""
+    full: DataPath = (*path, *fault["loc"])
+    if fault["type"] == "missing":
+        return Unfit("missing-key", "this has to be stated", full)
+    wanted = str(fault["msg"]).replace("Input should be", "expected", 1)
+    return Unfit("wrong-type", f"{wanted}, not {shown(fault['input'])}", full)
 
 
 def told(violation: Violation) -> str:
@@ -72,20 +85,26 @@ def told(violation: Violation) -> str:
     return f"the plan was changed: {violation.message} ({values})"
 
 
-def _count(value: int, path: DataPath, least: int = 1) -> Iterator[Unfit]:
-    """The fault of a count that is too small or absurd."""
-    if not least <= value <= _MOST:
-        message = f"expected a whole number from {least}, not {shown(value)}"
-        yield Unfit("out-of-range", message, path)
+def _numbers(record: Plan | LayoutPlan, above: DataPath) -> Iterator[Unfit]:
+    """The faults of the numbers that stand in a record itself."""
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            positive = field.name in _POSITIVE
+            whole = isinstance(value, int)
+            path = (*above, field.name)
+            yield from _figure(value, path, positive=positive, whole=whole)
 
 
-def _figure(value: float, path: DataPath, *, positive: bool = False) -> Iterator[Unfit]:
-    """The fault of a figure that is not finite, or too small."""
-    fine = math.isfinite(value) and (value > 0 if positive else value >= 0)
-    if not fine:
-        wanted = "above 0" if positive else "from 0"
-        message = f"expected a finite number {wanted}, not {shown(value)}"
-        yield Unfit("out-of-range", message, path)
+def _figure(
+    value: float, path: DataPath, *, positive: bool = False, whole: bool = False
+) -> Iterator[Unfit]:
+    """The fault of a number that is negative, endless or absurd."""
+    if (value > 0 if positive else value >= 0) and value <= _MOST:
+        return
+    kind = "whole number" if whole else "finite number"
+    wanted = f"above 0 and up to {_MOST:.0e}" if positive else f"from 0 to {_MOST:.0e}"
+    yield Unfit("out-of-range", f"expected a {kind} {wanted}, not {shown(value)}", path)
 
 
 def _shares(parts: Mapping[str, float], name: str) -> Iterator[Unfit]:

@@ -24,10 +24,15 @@ class Violation:
     got: Any
 
 
-def close(expected: float | None, got: float | None) -> bool:
-    """Whether two figures are the same but for rounding; None only equals None."""
+def close(expected: float | None, got: Any) -> bool:
+    """Whether two figures are the same but for rounding; None only equals None.
+
+    What is no number, as in a plan that was edited, equals nothing.
+    """
     if expected is None or got is None:
         return expected is got
+    if not isinstance(got, int | float):
+        return False
     if not (math.isfinite(expected) and math.isfinite(got)):
         return False
     return math.isclose(expected, got, rel_tol=TOLERANCE, abs_tol=1e-12)

@@ -1,5 +1,6 @@
 """Tests that a written plan is read back with what was asked."""
 
+import copy
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,8 +10,12 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from solver.acting.basis import acting_on_file
 from solver.acting.plan_file import PlanFile, read_plan
+from solver.acting.route import route_of
 from solver.errors import InputError
 from solver.plan import PlanResult
 from solver.planning.answering import answer
@@ -253,6 +258,13 @@ def test_no_file_and_no_json(tmp_path: Path) -> None:
         (("memory_gib",), {}, "missing-key"),
         (("memory_gib", "capacity"), 0, "out-of-range"),
         (("order_date",), "soon", "wrong-value"),
+        (("layout", "rollout_nodes"), 10**39, "out-of-range"),
+        (("layout", "precision"), "bf61", "wrong-value"),
+        (("purchase",), "gift", "wrong-value"),
+        (("input", "loader_cores_needed"), {"a": 1}, "wrong-type"),
+        (("input", "read_gb_per_s"), "$(id)", "wrong-type"),
+        (("slice",), {"card": "a30"}, "missing-key"),
+        (("batch_ramp",), {"from": 0}, None),
         (("nodes",), 3, "plan-changed"),
         (("layout", "dp"), 7, "plan-changed"),
         (("layout", "layers_per_stage"), [], "plan-changed"),
@@ -263,7 +275,12 @@ def test_no_file_and_no_json(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("of_chain", [False, True])
 def test_an_edited_plan_is_refused(
-    tmp_path: Path, place: tuple[str, ...], value: Any, code: str, *, of_chain: bool
+    tmp_path: Path,
+    place: tuple[str, ...],
+    value: Any,
+    code: str | None,
+    *,
+    of_chain: bool,
 ) -> None:
     """Tests that no figure of a plan, or of a phase, can be changed unseen."""
     result = solved()
@@ -276,7 +293,8 @@ def test_an_edited_plan_is_refused(
         part = part[key]
     part[place[-1]] = value
     told = faults(written(tmp_path, result, **data))
-    assert {each for each, _, _ in told} == {code}
+    codes = {"missing-key", "wrong-type"} if code is None else {code}
+    assert {each for each, _, _ in told} == codes
     assert all((where or "").count(":") >= 2 for _, where, _ in told)
     if code != "plan-changed":
         above = "phases[1].plan" if of_chain else "plan"
@@ -292,3 +310,71 @@ def test_a_plan_of_another_catalog_is_not_held_to_this_one(tmp_path: Path) -> No
     data["request"] = request
     (notice,) = read_plan(written(tmp_path, solved(), **data)).notices
     assert notice.id == "notice.plan.catalog"
+
+
+@pytest.mark.parametrize("versions", [None, "0.1", 3, [], {"gpuplan": []}])
+def test_versions_may_be_anything(tmp_path: Path, versions: Any) -> None:
+    """Tests that a file without its versions is one of another version."""
+    path = written(tmp_path, solved(), versions=versions)
+    assert [n.id for n in read_plan(path).notices] == ["notice.plan.version"]
+
+
+JUNK = (None, -1, 0, 1.5, 1e308, 10**400, "", "x", [], {}, [1], {"a": 1}, True)
+SEEN = ("plan", "leases", "moves", "total", "request", "versions", "phases")
+
+
+def places_in(data: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in JSON data, of lists the first two."""
+    found: list[tuple[Any, ...]] = []
+    items = data.items() if isinstance(data, dict) else enumerate(data[:2])
+    for key, value in items:
+        found.append((*above, key))
+        if isinstance(value, dict | list):
+            found += places_in(value, (*above, key))
+    return found
+
+
+@cache
+def answers() -> tuple[dict[str, Any], ...]:
+    """Plans whose files have as many kinds of parts as there are."""
+    bought = {"buy_usd_per_node": 90_000, "years": 4, "usd_per_gpu_hour": None}
+    jobs = (
+        job(),
+        job(
+            workload={"method": "grpo", "tokens": None, "samples": 50_000},
+            constraints={"memory_headroom": "5%"},
+        ),
+        job([{**A100, **bought}], {"purchase": ["bought"]}),
+    )
+    found = [answer(each, catalog(), alternatives=0) for each in jobs]
+    scenario, chain = apart()
+    found.append(replace(chain, request=answer_request(scenario)))
+    assert all(each.status == "optimal" for each in found)
+    return tuple(json.loads(result_as_json(each)) for each in found)
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_no_edited_file_breaks_what_reads_it(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Tests that junk anywhere, of any catalog, is a told fault or a plan to act on."""
+    edited = copy.deepcopy(data.draw(st.sampled_from(answers())))
+    edited["request"]["catalog"]["digest"] = data.draw(
+        st.sampled_from([edited["request"]["catalog"]["digest"], "another"])
+    )
+    seen = {key: edited[key] for key in SEEN if edited.get(key)}
+    *way, last = data.draw(st.sampled_from(places_in(seen)))
+    part = edited
+    for key in way:
+        part = part[key]
+    part[last] = data.draw(st.sampled_from(JUNK))
+    path = tmp_path_factory.mktemp("edited") / "plan.json"
+    path.write_text(json.dumps(edited), encoding="utf-8")
+    try:
+        acting = acting_on_file(read_plan(path))
+        route = route_of(acting).as_dict()
+    except InputError as error:
+        assert all(issue.message for issue in error.issues)
+    else:
+        assert route["steps"]
